@@ -18,7 +18,7 @@ class Answer:
 
     `permission` is this handler's vote on a tool or permission; `blocks` says that it
     refuses the moment or, on `Stop`, keeps the turn going; `reason` is its own words for
-    either, or None where it gave none. `context` goes to the model, `feedback` to the
+    either, or None where it gave none, `fallback` the engine's. `context` goes to the model, `feedback` to the
     model after the fact, `notice` to the user. `stop` is ``continue: false``.
     """
 
@@ -26,7 +26,7 @@ class Answer:
     blocks: bool = False
     reason: str | None = None
     fallback: str | None = None
-    context: str | None = None
+    context: tuple[str, ...] = ()
     feedback: str | None = None
     notice: str | None = None
     stop: bool = False

@@ -37,7 +37,10 @@ CATALOGUE: Final[Mapping[str, tuple[Severity, str]]] = {
     # matchers
     "matcher-invalid": ("error", "A matcher does not compile or names nothing; its group is off."),
     "matcher-unused": ("error", "A matcher on an event that compares nothing; its group is off."),
-    "matcher-rule": ("warning", "A matcher that looks like a permission rule; it is compared with names only."),
+    "matcher-rule": (
+        "warning",
+        "A matcher that looks like a permission rule; it is compared with names only.",
+    ),
     "matcher-server": ("warning", "A matcher that names an MCP server without a tool; it matches no tool."),
     "matcher-case": ("warning", "A matcher that differs from a known name only in case."),
     "matcher-value": ("warning", "A matcher names a value that this event never has."),
@@ -56,6 +59,7 @@ CATALOGUE: Final[Mapping[str, tuple[Severity, str]]] = {
     "root-missing": ("warning", "The project root is gone; handlers run in its nearest existing parent."),
     # payloads
     "payload-event": ("warning", "The payload names another event than the one that was fired."),
+    "payload-key": ("warning", "The payload lacks the key that matchers are compared with."),
     # runs
     "run-start": ("warning", "The command could not be started."),
     "run-not-found": ("warning", "The command or its interpreter was not found (127)."),
@@ -69,6 +73,7 @@ CATALOGUE: Final[Mapping[str, tuple[Severity, str]]] = {
     "run-lost": ("warning", "The exit status was taken by other code of the host process."),
     "run-waited": ("info", "The command had to wait for a free place before it started."),
     "run-cancelled": ("info", "The command was killed because the host cancelled the moment."),
+    "internal": ("error", "A fault of Boathook itself; please report it."),
     # answers
     "answer-cut": ("warning", "More output than is kept; a cut answer is never read."),
     "answer-json": ("warning", "Output that begins like a JSON object and is not one."),
@@ -162,4 +167,8 @@ def located(problem: Problem) -> str:
     """Return the problem as one line: ``file:line:column: message [code]``."""
     place = ":".join(str(part) for part in (problem.file, problem.line, problem.column) if part is not None)
     who = f"{problem.handler}: " if problem.handler else ""
-    return f"{place}: {who}{problem.message} [{problem.code}]" if place else f"{who}{problem.message} [{problem.code}]"
+    return (
+        f"{place}: {who}{problem.message} [{problem.code}]"
+        if place
+        else f"{who}{problem.message} [{problem.code}]"
+    )

@@ -1,0 +1,66 @@
+"""What a hooks document may say, as frozen types: nothing behind this door asks `isinstance`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from boathook.config.matcher import MATCH_ALL, Matcher
+
+if TYPE_CHECKING:
+    from boathook.terms.problem import Problem
+
+OnFailure = Literal["allow", "block"]
+Scope = Literal["managed", "project", "user", "plugin", "given"]
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """One configured command, wherever it stood.
+
+    Exactly one of `command` (for the shell) and `argv` (run directly) is set. `events`
+    are the events it is configured for: one for a lifecycle handler, any number of
+    notifications for an entry of a list-shaped file. `timeout` is in seconds. `pointer`
+    and `line` say where in `source` it stands.
+    """
+
+    name: str
+    source: str
+    scope: Scope
+    pointer: str
+    line: int
+    events: tuple[str, ...]
+    command: str | None
+    argv: tuple[str, ...] | None
+    timeout: float
+    matcher: Matcher = MATCH_ALL
+    status_message: str | None = None
+    on_failure: OnFailure = "allow"
+    pass_env: tuple[str, ...] = ()
+    enabled: bool = True
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Handlers that are equal in this run once per event (contract section 4)."""
+        return (self.argv or self.command, self.on_failure, frozenset(self.pass_env))
+
+    @property
+    def shown(self) -> str:
+        """The command as a person would write it."""
+        import shlex
+
+        return self.command if self.command is not None else shlex.join(self.argv or ())
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One hooks file after reading: its usable handlers in file order, and its problems.
+
+    `usable` is false where nothing of the file can be relied on.
+    """
+
+    path: str
+    scope: Scope
+    handlers: tuple[Handler, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    usable: bool = True

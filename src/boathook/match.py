@@ -1,0 +1,78 @@
+"""Snapshot + event → the handlers that apply, each once (contract section 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from boathook.terms.problem import Problem
+from boathook.terms.tools import NATIVE_NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from boathook.config.schema import Handler
+    from boathook.snapshot import Snapshot
+    from boathook.terms.events import Event
+
+REMEMBERED: Final = 1024
+"""Selections that a snapshot keeps; an agent has fewer tools than that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The handlers that apply, in configured order, and what was noticed while choosing."""
+
+    handlers: tuple[Handler, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+def compared(row: Event, payload: Mapping[str, object]) -> str:
+    """Return the value that this event's matchers are compared with, "" where there is none."""
+    value = payload.get(row.matched) if row.matched else ""
+    return value if isinstance(value, str) else ""
+
+
+def remembered(snapshot: Snapshot, event: str, value: str) -> Selection | None:
+    """Return an earlier selection for the same event and value."""
+    selection: Selection | None = snapshot.selections.get((event, value))
+    return selection
+
+
+def needs_search(snapshot: Snapshot, event: str) -> bool:
+    """Whether expressions have to be searched, which may take a while."""
+    return any(handler.matcher.pattern is not None for handler in snapshot.by_event[event])
+
+
+def select(snapshot: Snapshot, event: str, value: str) -> Selection:
+    """Choose the handlers whose matcher fits `value`, and remember the choice.
+
+    Handlers that are equal in everything that matters run once, in the place of the
+    first of them that fits. An expression that cannot be decided in time counts as
+    fitting, so that no guard is skipped by a slow one.
+    """
+    other = NATIVE_NAMES.get(value, value)
+    chosen: dict[object, Handler] = {}
+    problems = []
+    for handler in snapshot.by_event[event]:
+        fits = handler.matcher.matches(value, other)
+        if fits is None:
+            problems.append(_slow(handler, value))
+        if fits is not False:
+            chosen.setdefault(handler.identity, handler)
+    selection = Selection(tuple(chosen.values()), tuple(problems))
+    if len(snapshot.selections) < REMEMBERED:
+        snapshot.selections[event, value] = selection
+    return selection
+
+
+def _slow(handler: Handler, value: str) -> Problem:
+    return Problem(
+        "matcher-slow",
+        f"the matcher {handler.matcher.text!r} could not be decided for {value[:80]!r} within 0.1 s, so its handler runs.",
+        "Write a simpler expression.",
+        file=handler.source,
+        pointer=handler.pointer,
+        line=handler.line,
+        handler=handler.name,
+    )

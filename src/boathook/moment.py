@@ -1,0 +1,51 @@
+"""What a host says of a moment → the payload that handlers read (contract sections 3 and 11)."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from boathook.terms.events import EVENTS, NOTIFICATIONS, Event, Notification, nearest
+from boathook.terms.problem import PayloadError, UnknownEventError
+from boathook.terms.tools import wire_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def row_of(event: str) -> Event | Notification:
+    """Return the event's row of either table, or raise `UnknownEventError` with the nearest name."""
+    row = EVENTS.get(event) or NOTIFICATIONS.get(event)
+    if row is None:
+        hint = nearest(event, (*EVENTS, *NOTIFICATIONS))
+        words = f"Did you mean {hint!r}?" if hint else f"The events are: {', '.join((*EVENTS, *NOTIFICATIONS))}."
+        raise UnknownEventError(f"no event is called {event!r}. {words}")
+    return row
+
+
+def lifecycle_payload(row: Event, payload: Mapping[str, Any], session_id: str, cwd: str) -> dict[str, Any]:
+    """Fill in what is missing of the common keys, and name a tool as it is called on the wire."""
+    whole = {"session_id": session_id, "transcript_path": os.devnull, "cwd": cwd, **payload}
+    whole["hook_event_name"] = row.name
+    name = whole.get("tool_name")
+    if isinstance(name, str):
+        whole["tool_name"] = wire_name(name)
+    return whole
+
+
+def announced(row: Notification, payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the notification's own payload, derived from the lifecycle event's."""
+    facts = {
+        "thread_id": payload.get("session_id"),
+        "tool_names": [payload.get("tool_name")],
+    }
+    return {key: facts[key] for key in row.keys}
+
+
+def encode(payload: Mapping[str, Any]) -> bytes:
+    """Write a payload as one line of ASCII-only JSON and a newline, or raise `PayloadError`."""
+    try:
+        return json.dumps(payload, allow_nan=False).encode("ascii") + b"\n"
+    except (TypeError, ValueError, RecursionError) as error:
+        raise PayloadError(f"this payload cannot be written as JSON: {error}") from None

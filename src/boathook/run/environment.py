@@ -1,0 +1,54 @@
+"""The environment and the folder that a handler starts in (contract section 5)."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+DEPTH_VARIABLE: Final = "BOATHOOK_DEPTH"
+DEPTH_LIMIT: Final = 3
+"""An engine that finds itself this deep inside handlers runs none."""
+
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|COOKIE|_PAT$", re.IGNORECASE)
+
+
+@lru_cache(maxsize=4096)
+def looks_secret(name: str) -> bool:
+    """Whether a variable's name says that its value is nobody's business."""
+    return _SECRET.search(name) is not None
+
+
+def depth(environ: Mapping[str, str] = os.environ) -> int:
+    """How many handlers this process is inside of; 0 outside of any."""
+    word = environ.get(DEPTH_VARIABLE, "0")
+    return int(word) if word.isascii() and word.isdigit() and len(word) < 10 else 0
+
+
+def base_environment(root: str, event: str, session_id: str) -> dict[str, str]:
+    """Return the host's environment without secrets, with what every handler of an event is told."""
+    names = {name: value for name, value in os.environ.items() if not looks_secret(name)}
+    names["DEEPAGENTS_PROJECT_DIR"] = names["CLAUDE_PROJECT_DIR"] = root
+    names["BOATHOOK_EVENT"] = event
+    # A NUL cannot stand in an environment; a session id is the host's, and may hold anything.
+    names["BOATHOOK_SESSION_ID"] = session_id.replace("\0", "").encode("utf-8", "replace").decode()
+    names[DEPTH_VARIABLE] = str(depth() + 1)
+    return names
+
+
+def with_passed(base: Mapping[str, str], names: Iterable[str]) -> Mapping[str, str]:
+    """Return `base` and the variables that pass although they look secret."""
+    passed = {name: os.environ[name] for name in names if name in os.environ}
+    return {**base, **passed} if passed else base
+
+
+def existing_folder(root: str) -> str:
+    """Return `root`, or its nearest parent that still exists."""
+    if os.path.isdir(root):  # noqa: PTH112 - on the way of every event, and three times as fast
+        return root
+    return next((str(parent) for parent in Path(root).parents if parent.is_dir()), "/")
