@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from boathook.agent.models import ModelError, chat_model
 from boathook.agent.script import ScriptError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def refusal(name: str) -> str:
