@@ -1,37 +1,165 @@
-"""OPEN FIRST. One event, from the host's payload to the decision that it obeys.
+"""OPEN FIRST. The way of one event, from the host's payload to the decision that it obeys.
 
-    host ─ payload ─▶ moment ─▶ match ─▶ run (environment, process, answer) ─▶ settle ─▶ Decision
+::
+
+    host ─ payload ─▶ moment ─▶ match ─▶ run (jobs, process, answer) ─▶ settle ─▶ Decision
                                   ▲
          files ─▶ config ─▶ snapshot      (once per session)
+
+The way is a generator: it yields each batch of running handlers and is sent what they
+came to. `boathook.hooks` drives it from async and from blocking code alike.
 """
 
 from __future__ import annotations
 
-import asyncio
-import concurrent.futures
 import logging
-import os
 import time
-import uuid
-from dataclasses import replace
+from collections.abc import Generator
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from boathook import flight, match, moment
-from boathook.config import scopes
-from boathook.run import environment, process
-from boathook.run.pool import Pool
+from boathook import match, moment
+from boathook.run import environment, fanout
+from boathook.run.jobs import Occasion, Starter, tell
 from boathook.settle import settle
-from boathook.snapshot import Snapshot, take
-from boathook.terms.events import EVENTS, NOTIFICATIONS, Event, Notification
-from boathook.terms.problem import ConfigError, Problem, UnknownEventError
+from boathook.terms.decision import Decision
+from boathook.terms.events import NOTIFICATIONS, Event, Notification
+from boathook.terms.problem import Problem, located
+from boathook.terms.report import MomentDecided, MomentOpened, Observer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Mapping, Sequence
 
-    from boathook.run.fanout import Batch
-    from boathook.terms.decision import Decision
+    from boathook.config.schema import Handler
+    from boathook.run.pool import Pool
+    from boathook.snapshot import Snapshot
     from boathook.terms.outcome import Outcome
-    from boathook.terms.report import Observer
 
 log = logging.getLogger("boathook")
+
+Way = Generator["fanout.Batch[Any]", "list[Any]", Decision]
+
+
+@dataclass(slots=True)
+class Engine:
+    """What the events of one session share. `search` is where slow matchers are decided."""
+
+    snapshot: Snapshot
+    root: str
+    session_id: str
+    pool: Pool
+    search: Pool
+    start: Starter
+    observe: Observer | None
+    reported: set[tuple[str, str | None, str | None]] = field(default_factory=set)
+
+    def moment(self, event: str, payload: Mapping[str, Any]) -> Way:
+        """Take one event of either vocabulary its whole way."""
+        began = time.monotonic()
+        row = moment.row_of(event)
+        if isinstance(row, Event):
+            decision = yield from self._lifecycle(row, moment.checked(event, payload))
+        else:
+            decision = yield from self._notification(row, moment.checked(event, payload))
+        tell(self.observe, lambda: MomentDecided(event, decision, (time.monotonic() - began) * 1000))
+        return decision
+
+    def notice(self, row: Notification, payload: Mapping[str, Any]) -> Occasion:
+        """Return a notification ready to run; its answer says nothing, its failures are logged."""
+        return self._occasion(
+            row.name, None, {"event": row.name, **payload}, self.snapshot.by_event[row.name]
+        )
+
+    def _lifecycle(self, row: Event, payload: Mapping[str, Any]) -> Way:
+        snapshot = self.snapshot
+        selection = yield from self._select(snapshot, row, payload)
+        heard = NOTIFICATIONS[row.announces] if row.announces else None
+        if not selection.handlers and not (heard and snapshot.by_event[heard.name]):
+            return snapshot.quiet[row.name]
+        whole = moment.lifecycle_payload(row, payload, self.session_id, self.root)
+        own = self._occasion(row.name, row, whole, selection.handlers)
+        derived = self.notice(heard, moment.announced(heard, whole)) if heard else None
+        outcomes, noticed = yield from self._run(own, derived if heard and not heard.after else None)
+        problems = (*selection.problems, *own.problems, *self._first_time(outcomes))
+        decision = settle(row, snapshot.id, outcomes, problems)
+        if heard and heard.after and derived and not decision.block:
+            noticed, _ = yield from self._run(derived, None)
+        return _with_notices(decision, noticed, self._first_time(noticed))
+
+    def _notification(self, row: Notification, payload: Mapping[str, Any]) -> Way:
+        if not self.snapshot.by_event[row.name]:
+            return self.snapshot.quiet[row.name]
+        occasion = self.notice(row, payload)
+        outcomes, _ = yield from self._run(occasion, None)
+        decision = Decision(row.name, self.snapshot.id, diagnostics=occasion.problems)
+        return _with_notices(decision, outcomes, self._first_time(outcomes))
+
+    def _select(
+        self, snapshot: Snapshot, row: Event, payload: Mapping[str, Any]
+    ) -> Generator[fanout.Batch[Any], list[Any], match.Selection]:
+        value = match.compared(row, payload)
+        known = match.remembered(snapshot, row.name, value)
+        if known is not None:
+            return known
+        if not match.needs_search(snapshot, row.name):
+            return match.select(snapshot, row, value)
+        (selection,) = yield fanout.start(
+            self.search, [lambda _cancel, _waited: match.select(snapshot, row, value)]
+        )
+        if isinstance(selection, Exception):
+            raise selection
+        found: match.Selection = selection
+        return found
+
+    def _occasion(
+        self, event: str, row: Event | None, payload: Mapping[str, Any], handlers: Sequence[Handler]
+    ) -> Occasion:
+        problems: tuple[Problem, ...] = ()
+        if handlers and environment.depth() >= environment.DEPTH_LIMIT:
+            found = f"this process is already {environment.depth()} handlers deep, so none of {len(handlers)} ran."
+            handlers, problems = (
+                (),
+                (Problem("depth-limit", found, "A handler must not start its own agent."),),
+            )
+        folder = environment.existing_folder(self.root) if handlers else self.root
+        if folder != self.root:
+            found = f"the project root {self.root} is gone, so handlers start in {folder}."
+            problems = (Problem("root-missing", found),)
+        data = moment.encode(payload)
+        return Occasion(
+            event, row, payload, data, self.root, folder, tuple(handlers), problems, self.start, self.observe
+        )
+
+    def _run(
+        self, occasion: Occasion, along: Occasion | None
+    ) -> Generator[fanout.Batch[Any], list[Any], tuple[list[Outcome], list[Outcome]]]:
+        """Run one occasion and another along with it, at the same time."""
+        both = (occasion,) if along is None else (occasion, along)
+        for each in both:
+            tell(self.observe, lambda each=each: MomentOpened(each.event, each.payload, len(each.handlers)))
+        jobs = [job for each in both for job in each.jobs()]
+        results = (yield fanout.start(self.pool, jobs)) if jobs else []
+        count = len(occasion.handlers)
+        return occasion.outcomes(results[:count]), along.outcomes(results[count:]) if along else []
+
+    def _first_time(self, outcomes: Sequence[Outcome]) -> tuple[Problem, ...]:
+        """Return the outcomes' problems; of failures, each cause only once in a session (section 6)."""
+        fresh = []
+        for outcome in outcomes:
+            for problem in outcome.problems:
+                cause = (problem.code, outcome.name, outcome.source)
+                if outcome.status in {"failed", "timeout"} and cause in self.reported:
+                    continue
+                self.reported.add(cause)
+                fresh.append(problem)
+        return tuple(fresh)
+
+
+def _with_notices(decision: Decision, outcomes: Sequence[Outcome], problems: Sequence[Problem]) -> Decision:
+    """Add the runs of a notification, whose failures are logged and change nothing (S0)."""
+    for problem in problems:
+        log.warning("%s: %s", decision.event, located(problem))
+    if not outcomes:
+        return decision
+    handlers = (*decision.handlers, *outcomes)
+    return replace(decision, handlers=handlers, diagnostics=(*decision.diagnostics, *problems))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from boathook.terms.problem import Problem
-from boathook.terms.tools import NATIVE_NAMES
+from boathook.terms.tools import NATIVE_NAMES, wire_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,25 +44,26 @@ def needs_search(snapshot: Snapshot, event: str) -> bool:
     return any(handler.matcher.pattern is not None for handler in snapshot.by_event[event])
 
 
-def select(snapshot: Snapshot, event: str, value: str) -> Selection:
+def select(snapshot: Snapshot, row: Event, value: str) -> Selection:
     """Choose the handlers whose matcher fits `value`, and remember the choice.
 
     Handlers that are equal in everything that matters run once, in the place of the
     first of them that fits. An expression that cannot be decided in time counts as
     fitting, so that no guard is skipped by a slow one.
     """
-    other = NATIVE_NAMES.get(value, value)
+    wire = wire_name(value) if row.matched == "tool_name" else value
+    native = NATIVE_NAMES.get(wire, wire)
     chosen: dict[object, Handler] = {}
     problems = []
-    for handler in snapshot.by_event[event]:
-        fits = handler.matcher.matches(value, other)
+    for handler in snapshot.by_event[row.name]:
+        fits = handler.matcher.matches(wire, native)
         if fits is None:
             problems.append(_slow(handler, value))
         if fits is not False:
             chosen.setdefault(handler.identity, handler)
     selection = Selection(tuple(chosen.values()), tuple(problems))
     if len(snapshot.selections) < REMEMBERED:
-        snapshot.selections[event, value] = selection
+        snapshot.selections[row.name, value] = selection
     return selection
 
 

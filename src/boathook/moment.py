@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from boathook.terms.events import EVENTS, NOTIFICATIONS, Event, Notification, nearest
 from boathook.terms.problem import PayloadError, UnknownEventError
 from boathook.terms.tools import wire_name
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def row_of(event: str) -> Event | Notification:
@@ -19,9 +17,18 @@ def row_of(event: str) -> Event | Notification:
     row = EVENTS.get(event) or NOTIFICATIONS.get(event)
     if row is None:
         hint = nearest(event, (*EVENTS, *NOTIFICATIONS))
-        words = f"Did you mean {hint!r}?" if hint else f"The events are: {', '.join((*EVENTS, *NOTIFICATIONS))}."
+        words = (
+            f"Did you mean {hint!r}?" if hint else f"The events are: {', '.join((*EVENTS, *NOTIFICATIONS))}."
+        )
         raise UnknownEventError(f"no event is called {event!r}. {words}")
     return row
+
+
+def checked(event: str, payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the payload if it is an object, or raise `PayloadError`."""
+    if not isinstance(payload, Mapping):
+        raise PayloadError(f"the payload of {event} is an object, not {type(payload).__name__}.")
+    return payload
 
 
 def lifecycle_payload(row: Event, payload: Mapping[str, Any], session_id: str, cwd: str) -> dict[str, Any]:

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from boathook.terms.problem import Problem
 
 
-def settle(event: Event, snapshot: str, outcomes: Sequence[Outcome], problems: Sequence[Problem] = ()) -> Decision:
+def settle(
+    event: Event, snapshot: str, outcomes: Sequence[Outcome], problems: Sequence[Problem] = ()
+) -> Decision:
     """Settle the outcomes of one lifecycle event, given in configured order."""
     answers = [outcome.answer for outcome in outcomes]
     stop = any(answer.stop for answer in answers)
@@ -30,7 +32,9 @@ def settle(event: Event, snapshot: str, outcomes: Sequence[Outcome], problems: S
         event=event.name,
         snapshot=snapshot,
         continue_=not stop,
-        stop_reason=next((answer.stop_reason for answer in answers if answer.stop and answer.stop_reason), None),
+        stop_reason=next(
+            (answer.stop_reason for answer in answers if answer.stop and answer.stop_reason), None
+        ),
         permission=permission,
         reason=_reason(event, answers, permission, stop=stop),
         interrupt=permission == "deny" and any(answer.interrupt for answer in blockers),
@@ -57,14 +61,18 @@ def _blocks(event: Event, blocked: bool, *, stop: bool) -> bool:  # noqa: FBT001
     return event.block.refuses and (blocked or stop)
 
 
-def _reason(event: Event, answers: Sequence[Answer], permission: Permission | None, *, stop: bool) -> str | None:
+def _reason(
+    event: Event, answers: Sequence[Answer], permission: Permission | None, *, stop: bool
+) -> str | None:
     """Return the first reason among those with the winning decision, else the first one's fallback."""
     if event.verdict is not Verdict.NONE:
         winners = [answer for answer in answers if permission is not None and answer.permission == permission]
     elif event.block is Block.FEEDBACK:
         return next(iter(_feedback(answers)), None)
     else:
-        winners = [answer for answer in answers if answer.blocks and not (stop and event.block is Block.CONTINUE)]
+        winners = [
+            answer for answer in answers if answer.blocks and not (stop and event.block is Block.CONTINUE)
+        ]
     own = next((answer.reason for answer in winners if answer.reason), None)
     if own is not None or permission in {"allow", "ask"}:
         return own

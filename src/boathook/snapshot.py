@@ -42,7 +42,8 @@ def take(documents: Sequence[Document]) -> Snapshot:
     handlers = tuple(handler for document in documents for handler in document.handlers)
     names = (*EVENTS, *NOTIFICATIONS)
     by_event = {
-        name: tuple(handler for handler in handlers if handler.enabled and name in handler.events) for name in names
+        name: tuple(handler for handler in handlers if handler.enabled and name in handler.events)
+        for name in names
     }
     digest = _digest(handlers)
     return Snapshot(

@@ -1,5 +1,7 @@
-"""One `Exit` → one `Outcome`: exit code and output read by the event's row. Pure but for looking at files
-to explain a failure (contract section 6)."""
+"""One `Exit` → one `Outcome`: exit code and output read by the event's row (contract section 6).
+
+Pure, but for looking at files in order to explain a failure.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,12 @@ if TYPE_CHECKING:
 
 
 def read_exit(
-    handler: Handler, row: Event | None, command: Command, ended: Exit, payload: Mapping[str, Any], waited: float
+    handler: Handler,
+    row: Event | None,
+    command: Command,
+    ended: Exit,
+    payload: Mapping[str, Any],
+    waited: float,
 ) -> Outcome:
     """Read how one handler ended; `row` is None for a notification, whose answer says nothing.
 
@@ -45,7 +52,7 @@ def broken(handler: Handler, row: Event | None, error: BaseException) -> Outcome
     """Return the outcome of a run that Boathook itself failed to carry out."""
     found = f"Boathook failed to run it ({type(error).__name__}: {excerpt(str(error))})."
     judged = Judged(failure=Problem("internal", found, "Please report this."))
-    return replace(_failed(handler, row, judged), name=handler.name)
+    return _failed(handler, row, judged)
 
 
 def _heard(ended: Exit) -> Judged:
@@ -79,14 +86,18 @@ def _exit_zero(handler: Handler, row: Event, ended: Exit, payload: Mapping[str, 
         case str(text) if row.text:
             return Judged(Answer(context=(cut(text),)))
         case str(text):
-            found = f"it printed text that is no JSON object, which says nothing on {row.name}: {excerpt(text)}"
+            found = (
+                f"it printed text that is no JSON object, which says nothing on {row.name}: {excerpt(text)}"
+            )
             return Judged(problems=(Problem("answer-text", found, "Words for a person belong on stderr."),))
         case reply:
             return judge(reply, row, payload, _fallback(handler, None))
 
 
 def _outcome(handler: Handler, row: Event | None, ended: Exit, judged: Judged, waited: float) -> Outcome:
-    outcome = _failed(handler, row, judged) if judged.failure is not None else _answered(handler, judged, ended)
+    outcome = (
+        _failed(handler, row, judged) if judged.failure is not None else _answered(handler, judged, ended)
+    )
     problems = outcome.problems
     if waited >= 0.001:
         found = f"it waited {waited * 1000:.0f} ms for a free place before it started."
@@ -106,7 +117,9 @@ def _outcome(handler: Handler, row: Event | None, ended: Exit, judged: Judged, w
 def _answered(handler: Handler, judged: Judged, ended: Exit) -> Outcome:
     refused = judged.answer.blocks or judged.answer.feedback is not None or ended.code == 2
     status: Status = "blocked" if refused else "ok"
-    return Outcome(handler.name, handler.source, status, answer=judged.answer, problems=_named(handler, judged.problems))
+    return Outcome(
+        handler.name, handler.source, status, answer=judged.answer, problems=_named(handler, judged.problems)
+    )
 
 
 def _failed(handler: Handler, row: Event | None, judged: Judged) -> Outcome:
@@ -118,7 +131,9 @@ def _failed(handler: Handler, row: Event | None, judged: Judged) -> Outcome:
         reason = f"{_who(handler)} failed, and it is set to block then: {failure.message} {diagnose.switch_off(handler)}"
         blocked, _ = blocking(row, cut(reason), reason)
         answer = blocked if answer is SILENT or answer.permission != "deny" else answer
-    place = replace(failure, handler=handler.name, file=handler.source, pointer=handler.pointer, line=handler.line)
+    place = replace(
+        failure, handler=handler.name, file=handler.source, pointer=handler.pointer, line=handler.line
+    )
     problems = (place, *_named(handler, judged.problems))
     return Outcome(handler.name, handler.source, "failed", answer=answer, problems=problems)
 

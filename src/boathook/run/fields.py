@@ -117,20 +117,18 @@ class _Reader:
     def _decision(self, inner: Mapping[str, Any]) -> tuple[Permission | None, str | None, bool, Answer]:
         top = self._text(self.reply, "reason")
         blocked = self._top_level(top)
-        match self.row.verdict:
-            case Verdict.TOOL:
-                permission, reason = self._tool(inner)
-                interrupt = False
-            case Verdict.PERMISSION:
-                permission, reason, interrupt = self._permission(inner)
-            case Verdict.NONE:
-                permission, reason, interrupt = None, None, False
+        permission, reason, interrupt = self._vote(inner)
         old = self._old_spelling()
         permission = max(permission, old, key=lambda vote: _STRICTNESS[vote])
         permission = self._unless_void(permission, inner)
         if self.failure is not None and permission == "allow":
             permission = None  # an answer that was half understood is no permission
         return permission, reason or top, interrupt, blocked
+
+    def _vote(self, inner: Mapping[str, Any]) -> tuple[Permission | None, str | None, bool]:
+        if self.row.verdict is Verdict.TOOL:
+            return *self._tool(inner), False
+        return self._permission(inner) if self.row.verdict is Verdict.PERMISSION else (None, None, False)
 
     def _inner(self) -> Mapping[str, Any]:
         inner = self.reply.get("hookSpecificOutput")
@@ -141,7 +139,9 @@ class _Reader:
             return {}
         named = inner.get("hookEventName")
         if isinstance(named, str) and named != self.row.name:
-            found = f"`hookSpecificOutput` is for {excerpt(named)!r}, but this is {self.row.name}; it is ignored."
+            found = (
+                f"`hookSpecificOutput` is for {excerpt(named)!r}, but this is {self.row.name}; it is ignored."
+            )
             self._note("answer-event-other", found, f'Write "hookEventName": "{self.row.name}".')
             return {}
         if not isinstance(named, str):
@@ -163,7 +163,9 @@ class _Reader:
         value = self.reply.get("decision")
         if value is None or value == "approve":
             if value == "approve" and self.row.verdict is Verdict.PERMISSION:
-                self._fail("decision", value, 'Write "hookSpecificOutput": {"decision": {"behavior": "allow"}}.')
+                self._fail(
+                    "decision", value, 'Write "hookSpecificOutput": {"decision": {"behavior": "allow"}}.'
+                )
             return SILENT
         if value != "block":
             self._fail("decision", value, self._decision_advice())
@@ -209,7 +211,9 @@ class _Reader:
         if decision is None:
             return None, None, False
         if not isinstance(decision, dict):
-            self._fail("hookSpecificOutput.decision", decision, 'It is an object: {"behavior": "allow" or "deny"}.')
+            self._fail(
+                "hookSpecificOutput.decision", decision, 'It is an object: {"behavior": "allow" or "deny"}.'
+            )
             return None, None, False
         self._note_unknown(
             decision,

@@ -1,0 +1,5 @@
+"""`python -m boathook`."""
+
+from boathook.cli.main import entry
+
+entry()

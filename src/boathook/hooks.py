@@ -1,0 +1,144 @@
+"""The public face: load the hooks of a session, dispatch its moments."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from boathook import moment
+from boathook.config import scopes
+from boathook.engine import Engine
+from boathook.run import fanout, process
+from boathook.run.pool import Pool
+from boathook.snapshot import Snapshot, take
+from boathook.terms.events import Event
+from boathook.terms.problem import ConfigError, Problem, UnknownEventError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from boathook.run.jobs import Starter
+    from boathook.terms.decision import Decision
+    from boathook.terms.report import Observer
+
+
+class Hooks:
+    """The hooks of one session: load once, then dispatch every moment of the host.
+
+    Safe to use from any thread and any event loop at once.
+    """
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        root: str | Path,
+        *,
+        limit: int | None = None,
+        observe: Observer | None = None,
+        start: Starter = process.run,
+    ) -> None:
+        """Take a snapshot as it is; `Hooks.load` is the usual way.
+
+        `limit` is how many handlers run at once over all events (default: the larger of 8
+        and twice the cores). `start` runs one command and is replaced only in tests.
+        """
+        self.root = Path(root)
+        self._engine = Engine(
+            snapshot=snapshot,
+            root=str(root),
+            session_id=uuid.uuid4().hex,
+            pool=Pool(limit or max(8, 2 * (os.cpu_count() or 1))),
+            search=Pool(1),
+            start=start,
+            observe=observe,
+        )
+        self._forgotten = fanout.Forgotten()
+
+    @classmethod
+    def load(
+        cls,
+        *,
+        files: Sequence[str | Path] | None = None,
+        project: str | Path | None = None,
+        trust_project: bool = False,
+        managed: str | Path | None = None,
+        limit: int | None = None,
+        observe: Observer | None = None,
+    ) -> Hooks:
+        """Read the configuration and take its snapshot.
+
+        With `files`, they are read and nothing else; without, the managed, project and
+        user files of the project at `project` (default: the one that the current folder
+        belongs to), the project's only with `trust_project`. Raises `ConfigError` when a
+        file cannot be used at all; whatever else is wrong stands in `problems`.
+        """
+        root = Path(project).absolute() if project is not None else scopes.project_root(Path.cwd())
+        documents = (
+            scopes.given(files)
+            if files is not None
+            else scopes.found(root, trust_project=trust_project, managed=managed)
+        )
+        unusable = [problem for document in documents if not document.usable for problem in document.problems]
+        if unusable:
+            raise ConfigError(unusable)
+        return cls(take(documents), root, limit=limit, observe=observe)
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """What this session runs, whatever is on disk later."""
+        return self._engine.snapshot
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What was found while loading."""
+        return self._engine.snapshot.problems
+
+    async def dispatch(self, event: str, payload: Mapping[str, Any] | None = None) -> Decision:
+        """Run the handlers of one moment and return what they came to.
+
+        A lifecycle event also announces the notification that it stands for. Whatever a
+        handler does is in the decision; only a caller's mistake raises
+        (`UnknownEventError`, `PayloadError`). Cancelling kills the handlers, waits until
+        they are gone and raises `CancelledError`.
+        """
+        way = self._engine.moment(event, payload or {})
+        try:
+            batch = next(way)
+            while True:
+                batch = way.send(await batch.gather())
+        except StopIteration as end:
+            decision: Decision = end.value
+            return decision
+
+    def dispatch_sync(self, event: str, payload: Mapping[str, Any] | None = None) -> Decision:
+        """Do the same as `dispatch`, blocking the calling thread; no event loop is needed."""
+        way = self._engine.moment(event, payload or {})
+        try:
+            batch = next(way)
+            while True:
+                batch = way.send(batch.wait())
+        except StopIteration as end:
+            decision: Decision = end.value
+            return decision
+
+    def notify(self, event: str, payload: Mapping[str, Any] | None = None) -> None:
+        """Announce a notification and return at once; its failures are logged (S0)."""
+        row = moment.row_of(event)
+        if isinstance(row, Event):
+            raise UnknownEventError(
+                f"{event} may decide something, so it cannot be forgotten: await dispatch()."
+            )
+        payload = moment.checked(event, payload or {})
+        if self.snapshot.by_event[event]:
+            jobs = self._engine.notice(row, payload).jobs()
+            self._forgotten.add(fanout.start(self._engine.pool, jobs))
+
+    async def drain(self) -> None:
+        """Wait until every notification that was fired and forgotten has been delivered."""
+        await self._forgotten.drain()
+
+    def drain_sync(self, timeout: float | None = None) -> bool:
+        """Do the same as `drain`, blocking; false when `timeout` seconds were not enough."""
+        return self._forgotten.drain_sync(timeout)
