@@ -1,0 +1,134 @@
+"""Run one agent session in a folder, under your hooks.
+
+The agent's words go to stdout. What hooks did goes to stderr, one line each. A tool
+call that writes, deletes, runs a command or delegates is refused unless a hook allows
+it or --approve all is given.
+
+examples:
+  boathook run --model anthropic:claude-sonnet-4-5 "Why does the test fail?"
+  boathook run --model scripted:story.toml --config hooks.json "Go on"
+  echo "Tidy the docs" | boathook run --approve all --json
+
+exit status:
+  0 done, 1 the agent failed, 3 a hook stopped it, 64 wrong usage, 65 unusable
+  configuration or script, 130 interrupted, 143 terminated
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import argparse
+
+    from boathook.agent.headless import Order
+    from boathook.agent.surface import Surface
+
+FAILED: Final = 1
+USAGE: Final = 64
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("prompt", nargs="?", metavar="PROMPT", help="what to do; read from stdin when absent")
+    parser.add_argument(
+        "--model",
+        metavar="M",
+        default=os.environ.get("BOATHOOK_MODEL"),
+        help="PROVIDER:MODEL, or scripted:FILE (default: $BOATHOOK_MODEL)",
+    )
+    parser.add_argument("--cwd", metavar="DIR", type=Path, default=None, help="where to work (default: here)")
+    parser.add_argument(
+        "--config",
+        metavar="FILE",
+        type=Path,
+        action="append",
+        help="a hooks file; may be repeated, and then no other is read",
+    )
+    parser.add_argument(
+        "--trust-project-hooks", action="store_true", help="load the project's own hooks for this run"
+    )
+    parser.add_argument(
+        "--approve",
+        choices=("none", "all"),
+        default="none",
+        help="what becomes of calls that need a permission and that no hook decided (default: none)",
+    )
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print one JSON object a line for every moment, handler and decision",
+    )
+
+
+def main(args: argparse.Namespace) -> int:
+    """Run the session and return its exit status."""
+    from boathook.agent.models import HOW_TO_CHOOSE
+
+    if not args.model:
+        return _complain(HOW_TO_CHOOSE, USAGE)
+    cwd = (args.cwd or Path.cwd()).absolute()
+    if not cwd.is_dir():
+        return _complain(f"--cwd {cwd} is not a folder.", USAGE)
+    prompt = _prompt(args.prompt)
+    if not prompt.strip():
+        return _complain("no prompt: give one as the last argument or on stdin.", USAGE)
+    return perform(_order(args, cwd, prompt), _surface(as_json=args.json))
+
+
+def perform(order: Order, surface: Surface) -> int:
+    """Run an order to its end. A model that cannot be had is told in one line; other errors are raised."""
+    from boathook.agent import headless
+    from boathook.agent.models import ModelError
+
+    try:
+        return headless.run(order, surface)
+    except ModelError as error:
+        surface.warned(str(error))
+        return FAILED
+
+
+def colourful(stream: object) -> bool:
+    """Return whether to use colours on a stream: a terminal, and NO_COLOR is not set."""
+    is_terminal = getattr(stream, "isatty", bool)()
+    return is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _order(args: argparse.Namespace, cwd: Path, prompt: str) -> Order:
+    from boathook.agent.headless import Order
+    from boathook.config.scopes import project_root
+
+    return Order(
+        prompt=prompt,
+        model=args.model,
+        cwd=cwd,
+        root=project_root(cwd),
+        files=tuple(args.config) if args.config else None,
+        trust_project=args.trust_project_hooks,
+        approve_all=args.approve == "all",
+    )
+
+
+def _prompt(given: str | None) -> str:
+    if given is not None:
+        return given
+    return "" if sys.stdin.isatty() else sys.stdin.read()
+
+
+def _surface(*, as_json: bool) -> Surface:
+    from boathook.agent.jsonlines import JsonSurface
+    from boathook.agent.output import Output
+    from boathook.agent.plain import PlainSurface
+
+    answers, notes = Output(sys.stdout), Output(sys.stderr)
+    if as_json:
+        return JsonSurface(answers, notes)
+    return PlainSurface(answers, notes, colour=colourful(sys.stderr))
+
+
+def _complain(words: str, status: int) -> int:
+    print(f"boathook: {words}", file=sys.stderr)
+    return status
