@@ -48,8 +48,8 @@ def promises(record: Record, root: Path) -> list[Promise]:
     return [
         Promise("The start hook's house rules reached the model.", _knew_the_rules(record)),
         Promise(
-            "rm -rf was denied, and build/ is still there.",
-            len(denied) == 1 and (root / "build" / "table.txt").exists(),
+            "rm -rf was denied, and old-tables/ is still there.",
+            len(denied) == 1 and (root / "old-tables" / "1998.txt").exists(),
         ),
         Promise(
             "An edit was tidied after the fact.", bool(tidied) and "\t" not in (root / "tides.py").read_text()
