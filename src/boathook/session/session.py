@@ -139,7 +139,9 @@ class Session:
         """
         given = payload or {}
         check_not_derived(event)
-        if event in NOTIFICATIONS and is_ordered(event):
+        if event not in NOTIFICATIONS:
+            self.hooks.notify(event, given)  # which says why not
+        elif is_ordered(event):
             self._notify_in_turn(event, given)
         elif self.state is State.ENDED:
             log.info("%s came after the end of the session and was dropped", event)
