@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from boathook.terms.decision import Decision
 from boathook.terms.events import Block, Verdict
+from boathook.terms.outcome import SILENT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +24,9 @@ def settle(
     event: Event, snapshot: str, outcomes: Sequence[Outcome], problems: Sequence[Problem] = ()
 ) -> Decision:
     """Settle the outcomes of one lifecycle event, given in configured order."""
-    answers = [outcome.answer for outcome in outcomes]
+    answers = [outcome.answer for outcome in outcomes if outcome.answer is not SILENT]
+    if not answers:
+        return Decision(event.name, snapshot, handlers=tuple(outcomes), diagnostics=tuple(problems))
     stop = any(answer.stop for answer in answers)
     permission = _permission(event, answers, stop=stop)
     blockers = [answer for answer in answers if answer.blocks]

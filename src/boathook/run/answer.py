@@ -6,13 +6,14 @@ Pure, but for looking at files in order to explain a failure.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from boathook.run import diagnose
 from boathook.run.fields import Judged, blocking, judge, reason_in, shown
+from boathook.run.process import Exit
 from boathook.run.reply import read_reply
 from boathook.terms.events import Block
-from boathook.terms.outcome import SILENT, Answer, Outcome, Status
+from boathook.terms.outcome import Answer, Outcome, Status
 from boathook.terms.problem import Problem
 from boathook.terms.text import cut, excerpt, safe
 
@@ -20,8 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from boathook.config.schema import Handler
-    from boathook.run.process import Command, Exit
+    from boathook.run.process import Command
     from boathook.terms.events import Event
+
+NOTICED_WAIT: Final = 0.001
+"""Seconds of waiting for a place that are worth reporting."""
 
 
 def read_exit(
@@ -52,7 +56,7 @@ def broken(handler: Handler, row: Event | None, error: BaseException) -> Outcome
     """Return the outcome of a run that Boathook itself failed to carry out."""
     found = f"Boathook failed to run it ({type(error).__name__}: {excerpt(str(error))})."
     judged = Judged(failure=Problem("internal", found, "Please report this."))
-    return _failed(handler, row, judged)
+    return _outcome(handler, row, Exit(), judged, 0.0)
 
 
 def _heard(ended: Exit) -> Judged:
@@ -95,51 +99,56 @@ def _exit_zero(handler: Handler, row: Event, ended: Exit, payload: Mapping[str, 
 
 
 def _outcome(handler: Handler, row: Event | None, ended: Exit, judged: Judged, waited: float) -> Outcome:
-    outcome = (
-        _failed(handler, row, judged) if judged.failure is not None else _answered(handler, judged, ended)
-    )
-    problems = outcome.problems
-    if waited >= 0.001:
+    answer, problems = _failed(handler, row, judged) if judged.failure else (judged.answer, judged.problems)
+    if problems:
+        problems = tuple(_placed(handler, problem) for problem in problems)
+    if waited >= NOTICED_WAIT:
         found = f"it waited {waited * 1000:.0f} ms for a free place before it started."
-        problems = (*problems, Problem("run-waited", found, handler=handler.name))
-    return replace(
-        outcome,
-        status="timeout" if ended.timed_out else outcome.status,
+        problems = (*problems, _placed(handler, Problem("run-waited", found)))
+    return Outcome(
+        name=handler.name,
+        source=handler.source,
+        status=_status(judged, ended),
         exit_code=ended.code,
         signal=None if ended.signal is None else diagnose.signal_name(ended.signal),
         duration_ms=ended.duration * 1000,
         waited_ms=waited * 1000,
-        stderr=safe(ended.stderr.decode("utf-8", "replace")),
+        stderr=safe(ended.stderr.decode("utf-8", "replace")) if ended.stderr else "",
+        answer=answer,
         problems=problems,
     )
 
 
-def _answered(handler: Handler, judged: Judged, ended: Exit) -> Outcome:
+def _status(judged: Judged, ended: Exit) -> Status:
+    if ended.timed_out:
+        return "timeout"
+    if judged.failure is not None:
+        return "failed"
     refused = judged.answer.blocks or judged.answer.feedback is not None or ended.code == 2
-    status: Status = "blocked" if refused else "ok"
-    return Outcome(
-        handler.name, handler.source, status, answer=judged.answer, problems=_named(handler, judged.problems)
-    )
+    return "blocked" if refused else "ok"
 
 
-def _failed(handler: Handler, row: Event | None, judged: Judged) -> Outcome:
+def _failed(handler: Handler, row: Event | None, judged: Judged) -> tuple[Answer, tuple[Problem, ...]]:
     """A failure counts as its handler's `onFailure` says, where the event can block at all."""
-    failure = judged.failure
+    failure, answer = judged.failure, judged.answer
     assert failure is not None
-    answer = judged.answer
-    if row is not None and handler.on_failure == "block" and row.block.refuses:
-        reason = f"{_who(handler)} failed, and it is set to block then: {failure.message} {diagnose.switch_off(handler)}"
-        blocked, _ = blocking(row, cut(reason), reason)
-        answer = blocked if answer is SILENT or answer.permission != "deny" else answer
-    place = replace(
-        failure, handler=handler.name, file=handler.source, pointer=handler.pointer, line=handler.line
+    if (
+        row is not None
+        and handler.on_failure == "block"
+        and row.block.refuses
+        and answer.permission != "deny"
+    ):
+        words = f"{_who(handler)} failed, and it is set to block then: {failure.message} {diagnose.switch_off(handler)}"
+        blocked, _ = blocking(row, cut(words), words)
+        answer = replace(blocked, notice=answer.notice, stop=answer.stop, stop_reason=answer.stop_reason)
+    return answer, (failure, *judged.problems)
+
+
+def _placed(handler: Handler, problem: Problem) -> Problem:
+    """Say whose run a problem is about, and where that handler is configured."""
+    return replace(
+        problem, handler=handler.name, file=handler.source, pointer=handler.pointer, line=handler.line
     )
-    problems = (place, *_named(handler, judged.problems))
-    return Outcome(handler.name, handler.source, "failed", answer=answer, problems=problems)
-
-
-def _named(handler: Handler, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
-    return tuple(replace(problem, handler=handler.name, file=handler.source) for problem in problems)
 
 
 def _who(handler: Handler) -> str:

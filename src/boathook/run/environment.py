@@ -32,13 +32,32 @@ def depth(environ: Mapping[str, str] = os.environ) -> int:
 
 def base_environment(root: str, event: str, session_id: str) -> dict[str, str]:
     """Return the host's environment without secrets, with what every handler of an event is told."""
-    names = {name: value for name, value in os.environ.items() if not looks_secret(name)}
+    names = _host_environment()
     names["DEEPAGENTS_PROJECT_DIR"] = names["CLAUDE_PROJECT_DIR"] = root
     names["BOATHOOK_EVENT"] = event
     # A NUL cannot stand in an environment; a session id is the host's, and may hold anything.
     names["BOATHOOK_SESSION_ID"] = session_id.replace("\0", "").encode("utf-8", "replace").decode()
     names[DEPTH_VARIABLE] = str(depth() + 1)
     return names
+
+
+_seen: tuple[dict[bytes, bytes], dict[str, str]] = ({}, {})
+
+
+def _host_environment() -> dict[str, str]:
+    """Return a copy of the host's environment without secrets.
+
+    Decoding and sifting it costs more than all else that is done before a process starts,
+    so it is done again only when something changed. Only the mapping behind `os.environ`
+    can be compared at no cost; without it, the work is done each time.
+    """
+    global _seen  # noqa: PLW0603 - one assignment, of a pair that is never changed
+    raw = getattr(os.environ, "_data", None)
+    known, sifted = _seen
+    if raw is None or raw != known:
+        sifted = {name: value for name, value in os.environ.items() if not looks_secret(name)}
+        _seen = (dict(raw or {}), sifted)
+    return dict(sifted)
 
 
 def with_passed(base: Mapping[str, str], names: Iterable[str]) -> Mapping[str, str]:
