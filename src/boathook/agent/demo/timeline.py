@@ -115,11 +115,11 @@ class Timeline:
 
     def _handler(self, moment: Moment, outcome: Outcome) -> None:
         colour, mark = _mark(moment.event, outcome, self._style)
-        name, time = excerpt(outcome.name, 24), lasting(outcome.duration_ms)
+        name, time = excerpt(outcome.name, self._style.width // 4), lasting(outcome.duration_ms)
         room = self._style.width - _GUTTER - 2
         what, words = did(moment.event, outcome)
-        head = f"{name} {what}"
-        gap = " " * max(1, room - len(head) - len(time) - 2)
+        head = f"{mark} {name} {what}"
+        gap = " " * max(1, room - len(head) - len(time))
         line = f"{self._style.paint(mark, colour)} {name} {self._style.paint(what, colour)}"
         self._print(f"{' ' * (_GUTTER + 2)}{line}{gap}{self._style.paint(time, 'dim')}")
         self._detail(words)
