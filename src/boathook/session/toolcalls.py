@@ -71,7 +71,7 @@ class _Call:
 
     def take_name(self, name: str) -> None:
         """Take a name, or a further piece of it; some providers repeat it with every chunk."""
-        if name != self.name and self.pieces.empty:
+        if not self.name or (name != self.name and self.pieces.empty):
             self.name += name
 
     def take_args(self, args: object) -> None:
