@@ -71,12 +71,15 @@ class Pipes:
         self._feed()
 
     def watch(self, poll: select.poll) -> None:
-        """Close the child's ends, which it has by now, and have `poll` tell about ours."""
+        """Close the child's ends, which it has by now, and have `poll` tell when stdin takes more."""
         self._close_child_ends()
-        for fd in self._sinks:
-            poll.register(fd, select.POLLIN)
         if self._stdin in self._ours:
             poll.register(self._stdin, select.POLLOUT)
+
+    def listen(self, poll: select.poll) -> None:
+        """Have `poll` tell about output."""
+        for fd in self._sinks:
+            poll.register(fd, select.POLLIN)
 
     def serve(self, fd: int, poll: select.poll) -> None:
         """Move what can be moved through `fd`, of which `poll` said that it is ready."""
