@@ -32,8 +32,8 @@ def checked(promises: Sequence[Promise], style: Style) -> str:
 def farewell(root: Path, style: Style, *, keep: bool) -> str:
     """Return where the files are and what to try with them."""
     if not keep:
-        return f"\n  {root} is removed; `boathook demo --keep` leaves it for a look around.\n"
-    call = '{"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}}'
+        return f"\n  Removed again: {root}\n  `boathook demo --keep` leaves it for a look around.\n"
+    call = '{"tool_name": "Bash", "tool_input": {"command": "rm -rf old-tables"}}'
     commands = (
         f"cd {shlex.quote(str(root))}",
         "cat .deepagents/hooks.json .deepagents/hooks/guard-shell.sh",

@@ -44,7 +44,7 @@ def promises(record: Record, root: Path) -> list[Promise]:
     denied = [moment for moment, decision in record.of("PreToolUse") if decision.permission == "deny"]
     tidied = [decision for _, decision in record.of("PostToolUse") if "Tidied" in " ".join(decision.context)]
     stops = [decision.block for _, decision in record.of("Stop")]
-    ends = record.of("SessionEnd")
+    ends, logged = record.of("SessionEnd"), _logged(root)
     return [
         Promise("The start hook's house rules reached the model.", _knew_the_rules(record)),
         Promise(
@@ -56,7 +56,7 @@ def promises(record: Record, root: Path) -> list[Promise]:
         ),
         Promise("The Stop hook sent the agent back twice.", stops == [True, True, False]),
         Promise("The tests pass now.", tests_pass(root)),
-        Promise("Notifications went to a log of their own.", _logged(root) == record.heard.total() > 0),
+        Promise(f"{logged} notifications went to a log of their own.", logged == record.heard.total() > 0),
         Promise(
             "The session ended once, and its hook was told.", len(ends) == 1 and bool(ends[0][1].notices)
         ),
@@ -75,5 +75,6 @@ def _knew_the_rules(record: Record) -> bool:
 
 
 def _logged(root: Path) -> int:
-    lines = (root / ".deepagents" / "events.jsonl").read_text(encoding="utf-8").splitlines()
+    log = root / ".deepagents" / "events.jsonl"
+    lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
     return sum("event" in json.loads(line) for line in lines)

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from boathook.terms.outcome import Outcome
 
 _GUTTER: Final = 9
+_NAME_WIDTH: Final = 14
 _DETAIL_LINES: Final = 8
+_OUTPUT_LINES: Final = 4
 _COLOURS: Final[Mapping[str, str]] = {
     "agent": "36",
     "tool": "1",
@@ -80,6 +82,8 @@ class Timeline:
         elif moment.event == "PreToolUse":
             self._entry("tool", "tool", tool_call(moment.payload))
             self._change(moment.payload.get("tool_input") or {})
+        elif moment.event == "PostToolUse" and moment.payload.get("tool_name") == "execute":
+            self._output(moment.payload.get("tool_response"))
         elif moment.event in ("SessionStart", "SessionEnd", "Stop"):
             self._entry(_MOMENT_LABELS[moment.event], "hook", _MOMENT_WORDS[moment.event])
 
@@ -115,19 +119,25 @@ class Timeline:
 
     def _handler(self, moment: Moment, outcome: Outcome) -> None:
         colour, mark = _mark(moment.event, outcome, self._style)
-        name, time = excerpt(outcome.name, self._style.width // 4), lasting(outcome.duration_ms)
+        name, time = excerpt(outcome.name, 18), lasting(outcome.duration_ms)
         room = self._style.width - _GUTTER - 2
         what, words = did(moment.event, outcome)
+        name = name.ljust(_NAME_WIDTH)
         head = f"{mark} {name} {what}"
         gap = " " * max(1, room - len(head) - len(time))
         line = f"{self._style.paint(mark, colour)} {name} {self._style.paint(what, colour)}"
         self._print(f"{' ' * (_GUTTER + 2)}{line}{gap}{self._style.paint(time, 'dim')}")
         self._detail(words)
 
+    def _output(self, response: object) -> None:
+        lines = [line.removeprefix("[stderr]").strip() for line in str(response).splitlines()]
+        told = [line for line in lines if line.strip("-") and not line.startswith("[Command ")]
+        self._detail("\n".join(told[-_OUTPUT_LINES:]))
+
     def _change(self, given: Mapping[str, Any]) -> None:
         for key, sign, colour in (("old_string", "-", "bad"), ("new_string", "+", "good")):
-            lines = str(given.get(key, "")).splitlines()
-            self._detail("\n".join(f"{sign} {line.strip()}" for line in lines), colour)
+            lines = textwrap.dedent(str(given.get(key, "")).expandtabs(4)).splitlines()
+            self._detail("\n".join(f"{sign} {line}" for line in lines), colour)
 
     def _entry(self, label: str, colour: str, text: str) -> None:
         lines = textwrap.wrap(safe(text), self._style.width - _GUTTER - 2) or [""]
@@ -139,7 +149,7 @@ class Timeline:
     def _detail(self, text: str, colour: str = "dim") -> None:
         indent = " " * (_GUTTER + 4)
         for line in safe(text).splitlines()[:_DETAIL_LINES]:
-            for part in textwrap.wrap(line, self._style.width - len(indent) - 1):
+            for part in textwrap.wrap(line, self._style.width - len(indent) - 1, drop_whitespace=False):
                 self._print(f"{indent}{self._style.paint(part, colour)}")
 
     def _print(self, line: str) -> None:
