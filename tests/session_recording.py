@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import threading
+import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -127,3 +129,46 @@ def load(
 def _write(path: Path, hooks: object) -> Path:
     path.write_text(json.dumps({"hooks": hooks}))
     return path
+
+
+def until(condition: Callable[[], object], seconds: float = 30) -> None:
+    """Wait until it holds; a host that never gets there fails the test."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError("waited in vain")
+        time.sleep(0.005)
+
+
+async def until_async(condition: Callable[[], object], seconds: float = 30) -> int:
+    """Do the same on an event loop; return how often the loop came round."""
+    deadline = time.monotonic() + seconds
+    rounds = 0
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError("waited in vain")
+        await asyncio.sleep(0.005)
+        rounds += 1
+    return rounds
+
+
+class Gate:
+    """Holds real handlers, as many as come, until it is opened."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "gate"
+        os.mkfifo(self.path)
+        self._held: int | None = os.open(self.path, os.O_RDWR)
+
+    def handler(self, log: Path) -> list[str]:
+        """Return a command that appends its payload to `log` and then waits for the gate."""
+        return ["/bin/sh", "-c", 'cat >> "$0"; cat "$1"', str(log), str(self.path)]
+
+    def open(self) -> None:
+        """Let everybody through, now and later."""
+        if self._held is not None:
+            free = self.path.with_name("free")
+            free.touch()
+            free.replace(self.path)
+            os.close(self._held)
+            self._held = None
