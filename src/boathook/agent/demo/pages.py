@@ -33,7 +33,7 @@ def farewell(root: Path, style: Style, *, keep: bool) -> str:
     """Return where the files are and what to try with them."""
     if not keep:
         return f"\n  Removed again: {root}\n  `boathook demo --keep` leaves it for a look around.\n"
-    call = '{"tool_name": "Bash", "tool_input": {"command": "rm -rf old-tables"}}'
+    call = '{"tool_name":"Bash","tool_input":{"command":"rm -rf old-tables"}}'
     commands = (
         f"cd {shlex.quote(str(root))}",
         "cat .deepagents/hooks.json .deepagents/hooks/guard-shell.sh",
