@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import logging
 import os
 import threading
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from boathook.agent.demo.timeline import Record, Style, Timeline
 from boathook.agent.jsonlines import JsonSurface
 from boathook.agent.output import Output
 from boathook.agent.plain import PlainSurface
-from boathook.agent.surface import Moment, Surface, Watched
+from boathook.agent.surface import Moment, Surface, Watched, logging_to
 from boathook.agent.words import did, lasting, subject
 from boathook.terms.decision import Decision
 from boathook.terms.outcome import Answer, Outcome, Status
@@ -264,6 +265,24 @@ def test_a_notification_of_its_own_is_a_moment_whose_handlers_are_heard(tmp_path
     ]
 
 
+def test_the_projects_own_log_is_shown_but_for_what_outcomes_tell_anyway() -> None:
+    streams, log = Streams(), logging.getLogger("boathook")
+    with logging_to(streams.plain()):
+        log.info("too quiet")
+        log.warning("mind %s", BELL)
+        try:
+            raise RuntimeError("deep")
+        except RuntimeError:
+            log.exception("it broke")
+        record = log.makeRecord("boathook", logging.WARNING, "engine.py", 1, "a handler failed", (), None)
+        log.handle(record)
+    log.debug("after")
+    assert streams.err.getvalue().splitlines() == [
+        "boathook: mind \\x1b[2Jboo\\x07",
+        "boathook: it broke (RuntimeError: deep)",
+    ]
+
+
 def page(style: Style) -> tuple[Timeline, io.StringIO, Record]:
     written, record = io.StringIO(), Record()
     return Timeline(Output(written), style, record), written, record
@@ -293,7 +312,7 @@ def test_a_timeline_stays_within_its_width_and_obeys_nobody(width: int, plain: b
     text = written.getvalue()
     assert max(map(len, text.splitlines())) <= width
     assert "\x1b" not in text
-    assert ("✗ guard.sh denied" in text) is not plain
+    assert ("✗ guard.sh       denied" in text) is not plain
     assert "- a = 1" in text
     assert "+ a = 2" in text
     assert "Edit  a.py" in text

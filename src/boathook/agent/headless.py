@@ -16,7 +16,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from boathook.agent.build import APPROVAL_HINT, GATED, build_agent
 from boathook.agent.models import chat_model
 from boathook.agent.signals import supervise
-from boathook.agent.surface import Watched
+from boathook.agent.surface import Watched, logging_to
 from boathook.agent.talk import Talk
 from boathook.agent.transcript import Transcript
 from boathook.hooks import Hooks
@@ -74,8 +74,9 @@ def run(order: Order, surface: Surface) -> int:
     for problem in watched.hooks.problems:
         if problem.severity != "info":
             surface.warned(located(problem))
-    conversation = _Conversation(order, watched, surface)
-    return asyncio.run(supervise(conversation.hold, conversation.end))
+    with logging_to(surface):
+        conversation = _Conversation(order, watched, surface)
+        return asyncio.run(supervise(conversation.hold, conversation.end))
 
 
 class _Conversation:

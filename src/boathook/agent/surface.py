@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import logging
 import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
@@ -11,7 +13,7 @@ from boathook.terms.events import NOTIFICATIONS
 from boathook.terms.report import HandlerEnded
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from boathook.hooks import Hooks
     from boathook.snapshot import Snapshot
@@ -49,6 +51,35 @@ class Surface(Protocol):
 
     def warned(self, words: str) -> None:
         """Something that the person should know and that no handler said."""
+
+
+class Logged(logging.Handler):
+    """Shows what Boathook's own log says, but for what the surface was told of anyway."""
+
+    def __init__(self, surface: Surface) -> None:
+        super().__init__(logging.WARNING)
+        self._surface = surface
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Show one record on one line."""
+        if record.module == "engine" and record.levelno < logging.ERROR:
+            return  # a handler's failure, which came as its outcome, too
+        error = record.exc_info[1] if record.exc_info else None
+        cause = f" ({type(error).__name__}: {error})" if error else ""
+        self._surface.warned(record.getMessage() + cause)
+
+
+@contextlib.contextmanager
+def logging_to(surface: Surface) -> Iterator[None]:
+    """Show Boathook's own log on a surface inside the block, and nowhere else."""
+    log, handler = logging.getLogger("boathook"), Logged(surface)
+    propagate, log.propagate = log.propagate, False
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.propagate = propagate
 
 
 class Watched:

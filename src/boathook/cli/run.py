@@ -115,7 +115,7 @@ def _order(args: argparse.Namespace, cwd: Path, prompt: str) -> Order:
 def _prompt(given: str | None) -> str:
     if given is not None:
         return given
-    return "" if sys.stdin.isatty() else sys.stdin.read()
+    return "" if sys.stdin.isatty() else sys.stdin.buffer.read().decode(errors="replace")
 
 
 def _surface(*, as_json: bool) -> Surface:
