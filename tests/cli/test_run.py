@@ -91,6 +91,13 @@ class Project:
         out, err = process.communicate(timeout=50)
         return Ended(process.returncode, out, err)
 
+    def await_there(self, name: str) -> None:
+        for _ in range(9000):
+            if self.has(name):
+                return
+            time.sleep(0.005)
+        raise AssertionError(f"{name} never appeared")
+
     def await_file(self, name: str) -> str:
         for _ in range(9000):
             if self.has(name) and (text := (self.root / name).read_text()).strip():
@@ -426,6 +433,99 @@ def test_a_second_ctrl_c_kills_a_slow_end_hook(project: Project) -> None:
     ended = project.interrupt(process, "child", signal.SIGINT, signal.SIGINT)
     assert ended.status == 130, ended.err
     assert not alive(int((project.root / "child.1").read_text()))
+
+
+# What else a run can be given.
+
+
+def test_the_prompt_may_come_on_stdin_and_the_folder_by_cwd(project: Project) -> None:
+    project.script('[[turn]]\nwhen.input.contains = "piped"\ntext = "{{cwd}}"\n')
+    project.write("elsewhere/file", "")
+    process = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "boathook.cli.main",
+            "run",
+            "--model",
+            "scripted:story.toml",
+            "--cwd",
+            "elsewhere",
+        ],
+        cwd=project.root,
+        env=project.environment(),
+        input="piped",
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+    assert (process.returncode, process.stdout) == (0, f"{project.root}/elsewhere\n"), process.stderr
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_project_hooks_run_only_when_trusted_and_are_never_skipped_in_silence(
+    project: Project, trusted: bool
+) -> None:
+    project.script('[[turn]]\ntext = "hi"\n')
+    (project.root / ".git").mkdir()
+    project.write(".deepagents/hooks.json", json.dumps({"hooks": {"Stop": on(command("touch ran"))}}))
+    ended = project.run(*(["--trust-project-hooks"] if trusted else []), "go")
+    assert ended.status == 0, ended.err
+    assert project.has("ran") is trusted
+    assert ("--trust-project-hooks" in ended.err) is not trusted
+
+
+def test_guards_reach_into_subagents_and_stdout_stays_the_main_agents(project: Project) -> None:
+    project.script("""
+[[turn]]
+text = "I delegate."
+calls = [{ tool = "task", args = { subagent_type = "general-purpose", description = "count the boats" } }]
+
+[[turn]]
+when.result.contains = "I may not"
+text = "It may not."
+
+[[agent.general-purpose.turn]]
+when.input.contains = "count the boats"
+text = "Counting."
+calls = [{ tool = "execute", args = { command = "touch counted" } }]
+
+[[agent.general-purpose.turn]]
+when.result.contains = "no counting"
+text = "I may not."
+""")
+    project.hooks(
+        {
+            "PreToolUse": on(command("sh log.sh; echo no counting >&2; exit 2"), matcher="Bash"),
+            "SubagentStart": on(command("sh log.sh")),
+            "SubagentStop": on(command("sh log.sh")),
+        }
+    )
+    ended = project.run("--approve", "all", "go")
+    assert (ended.status, ended.out) == (0, "I delegate.\nIt may not.\n"), ended.err
+    assert not project.has("counted")
+    rows = project.log()
+    assert [row["hook_event_name"] for row in rows] == ["SubagentStart", "PreToolUse", "SubagentStop"]
+    assert {row["agent_type"] for row in rows} == {"general-purpose"}
+    assert len({row["agent_id"] for row in rows}) == 1
+
+
+def test_a_reader_that_leaves_does_not_end_the_session(project: Project) -> None:
+    project.script(
+        '[[turn]]\ntext = "one"\ncalls = [{ tool = "ls", args = { path = "." } }]\n[[turn]]\ntext = "two"\n'
+    )
+    ending_hooks(project, PreToolUse=on(command("touch at; until [ -e go ]; do sleep 0.01; done")))
+    process = project.start("go")
+    project.await_there("at")
+    assert process.stdout is not None
+    process.stdout.close()
+    project.write("go", "")
+    assert process.stderr is not None
+    err = process.stderr.read()
+    assert process.wait(50) == 0, err
+    assert "Traceback" not in err
+    assert_ended_once(project)
 
 
 # What cannot even begin.
