@@ -61,36 +61,18 @@ def entry(pid: int) -> Entry | None:
     return Entry(pid, alive, int(fields[1]), int(fields[2]), int(fields[3]), int(fields[19]))
 
 
-def _entries(born: int) -> dict[int, Entry]:
-    numbers = (int(name) for name in os.listdir("/proc") if name.isdigit())
-    found = (entry(number) for number in numbers if number > 1)
-    return {one.pid: one for one in found if one is not None and one.born >= born}
-
-
 def marked(pid: int, mark: bytes) -> bool:
     """Whether `pid` was started with `mark` in its environment."""
     text = _read(f"/proc/{pid}/environ")
     return text is not None and mark in text
 
 
-def family(root: int | None, mark: bytes, born: int) -> list[Entry]:
-    """Return the living processes that came from `root`, without `root` itself.
+def _numbers() -> list[int]:
+    """Return every process's number, the newest first as far as numbers tell.
 
-    They are of its session or group, carry the mark, or are children of such. Nothing
-    older than `born` is looked at closely, because no descendant can be. Where `root` is
-    None, its number may be another's by now, and the mark alone counts.
+    What forks on and on is read a moment after it was listed, and has no time to go.
     """
-    entries = _entries(born)
-    kin = set() if root is None else {root}
-    for one in entries.values():
-        if one.group in kin or one.session in kin or marked(one.pid, mark):
-            kin.add(one.pid)
-    grown = 0
-    while grown != len(kin):
-        grown = len(kin)
-        kin.update(one.pid for one in entries.values() if one.parent in kin)
-    kin -= {root, os.getpid()}
-    return [entries[pid] for pid in kin if pid in entries and entries[pid].alive]
+    return sorted((int(name) for name in os.listdir("/proc") if name.isdigit()), reverse=True)
 
 
 def _same(one: Entry) -> bool:
@@ -121,28 +103,33 @@ def _send(one: Entry, number: int) -> None:
 
 
 class Family:
-    """A leader's whole descent, while it is being ended."""
+    """A leader's whole descent, while it is being ended.
 
-    __slots__ = ("_born", "_known", "_leader", "_mark", "_proc")
+    On Linux that is: what is of the leader's session or group, what carries the mark of the
+    run in its environment, and the children of all these. Elsewhere it is the group.
+    """
+
+    __slots__ = ("_born", "_known", "_leader", "_mark", "_proc", "_strayed")
 
     def __init__(self, leader: Leader, mark: str) -> None:
         self._leader = leader
         self._mark = os.fsencode(mark)
-        self._known: list[Entry] = []
+        self._known: dict[int, Entry] = {}
+        self._strayed = False
         self._proc = sys.platform == "linux" and _proc_is_ours()
         first = entry(leader.pid) if self._proc and leader.still_ours() else None
+        # Nothing older can descend from it, and need not be looked at closely.
         self._born = first.born if first else 0
 
     def signal(self, number: int) -> None:
-        """Send a signal to all of it: to the group at once, to each that moved away one by one."""
-        group = self._leader.pid if self._leader.still_ours() else None
-        if group is not None:
-            _signal_group(group, number)
+        """Send a signal to all of it: to the group at once, to each that moved away one by one.
+
+        First come those that moved away, while their parents still show whose they are.
+        """
         if self._proc:
-            self._known = family(group, self._mark, self._born)
-            for one in self._known:
-                if one.group != group:
-                    _send(one, number)
+            self._search(number)
+        if (group := self._group()) is not None:
+            _signal_group(group, number)
 
     def living(self) -> bool:
         """Whether anything of it lives, the leader not counted, which has exited.
@@ -154,11 +141,50 @@ class Family:
             # Its own remains would count as a living group.
             self._leader.reap()
             return _signal_group(self._leader.pid, 0)
-        self._known = [one for one in self._known if _same(one)]
-        if not self._known:
-            group = self._leader.pid if self._leader.still_ours() else None
-            self._known = family(group, self._mark, self._born)
+        if any(_same(one) for one in self._known.values()):
+            return True
+        self._search()
+        if not self._known and self._strayed:
+            # One that hops from process to process may have slipped through one look, not through two.
+            self._search()
         return bool(self._known)
+
+    def _group(self) -> int | None:
+        """Return the group's number; None where it may be another's by now, and the mark alone counts."""
+        return self._leader.pid if self._leader.still_ours() else None
+
+    def _search(self, number: int | None = None) -> None:
+        """Find those that live, and signal the ones outside the group as soon as they are found."""
+        group = self._group()
+        seen: dict[int, Entry] = {}
+        kin: dict[int, Entry] = {}
+        for pid in _numbers():
+            one = entry(pid)
+            if one is None or one.born < self._born or pid in (self._leader.pid, os.getpid()):
+                continue
+            seen[pid] = one
+            if self._is_kin(one, group):
+                self._found(one, kin, group, number)
+        grown = -1
+        while grown != len(kin):
+            grown = len(kin)
+            for one in seen.values():
+                if one.pid not in kin and (one.parent in kin or one.parent == group):
+                    self._found(one, kin, group, number)
+        self._known = {pid: one for pid, one in kin.items() if one.alive}
+
+    def _is_kin(self, one: Entry, group: int | None) -> bool:
+        if group is not None and group in (one.group, one.session):
+            return True
+        known = self._known.get(one.pid)
+        return (known is not None and known.born == one.born) or marked(one.pid, self._mark)
+
+    def _found(self, one: Entry, kin: dict[int, Entry], group: int | None, number: int | None) -> None:
+        kin[one.pid] = one
+        if one.alive and one.group != group:
+            self._strayed = True
+            if number is not None:
+                _send(one, number)
 
 
 def _signal_group(group: int, number: int) -> bool:

@@ -42,7 +42,7 @@ class Batch(Generic[T]):
     def __init__(self, pool: Pool, jobs: Sequence[Job[T]]) -> None:
         self._pool = pool
         self._cancel = Cancel()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._callbacks: list[Callable[[], None]] = []
         self._results: list[T | Exception | None] = [None] * len(jobs)
         self._left = len(jobs)

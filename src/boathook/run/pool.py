@@ -42,7 +42,8 @@ class Pool:
 
     def _reset(self) -> None:
         self._owner = os.getpid()
-        self._changed = threading.Condition(threading.Lock())
+        # Reentrant: a signal handler may announce an event while its thread is in here.
+        self._changed = threading.Condition(threading.RLock())
         self._queue: deque[tuple[Task, float | None]] = deque()
         self._workers = 0
         self._running = 0

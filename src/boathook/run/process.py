@@ -11,10 +11,9 @@ import errno
 import os
 import select
 import subprocess
-import threading
 from dataclasses import dataclass
 from signal import SIGKILL, SIGTERM
-from time import monotonic
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Final
 
 from boathook.run.cancel import Cancel
@@ -94,9 +93,12 @@ def run(command: Command, cancel: Cancel | None = None, *, pidfd: bool = HAS_PID
     started = monotonic()
     if cancel is None:
         cancel = Cancel()
-    if not _enter(cancel):
-        return Exit(cancelled=True, started=started)
+    token = object()
+    # First the entry and then the question: `_end_all` asks and enters the other way round.
+    _in_flight[token] = cancel
     try:
+        if _closing or cancel.cancelled:
+            return Exit(cancelled=True, started=started)
         return _run(command, cancel, started, pidfd=pidfd)
     except (OSError, ValueError) as error:
         return _unstarted(error, started)
@@ -104,7 +106,7 @@ def run(command: Command, cancel: Cancel | None = None, *, pidfd: bool = HAS_PID
         # The interpreter shuts down, or the child could not say why it failed.
         return _unstarted(OSError(errno.EAGAIN, str(error)), started)
     finally:
-        _leave(cancel)
+        _in_flight.pop(token, None)
 
 
 def _unstarted(error: OSError | ValueError, started: float) -> Exit:
@@ -166,11 +168,13 @@ class _Running:
     def _ends_in_time(self) -> bool:
         self._turn(min(self._deadline, monotonic() + QUICK))
         self._pipes.listen(self._poll)
-        while not self._leader.exited:
-            if self._cancel.cancelled or monotonic() >= self._deadline:
-                return False
+        while not self._leader.exited and not self._cancel.cancelled:
+            late = monotonic() >= self._deadline
             self._turn(self._deadline)
-        return True
+            if late:
+                # Even then that turn has looked: we may have slept longer than the command ran.
+                break
+        return self._leader.exited
 
     def _turn(self, until: float) -> bool:
         """Wait for anything to happen, and deal with it; false if nothing did."""
@@ -196,7 +200,7 @@ class _Running:
             family.signal(SIGKILL)
             if self._gone(family, pause) or monotonic() >= until:
                 return
-            pause = min(2 * pause, 0.1)
+            pause = min(2 * pause, 0.05)
 
     def _gone(self, family: Family, patience: float) -> bool:
         """Whether nothing lives any more; waits for it, `patience` seconds at most."""
@@ -244,44 +248,21 @@ class _Running:
         )
 
 
-_in_flight: dict[Cancel, int] = {}
-_changed = threading.Condition()
+_in_flight: dict[object, Cancel] = {}
 _closing = False
-
-
-def _enter(cancel: Cancel) -> bool:
-    with _changed:
-        if _closing or cancel.cancelled:
-            return False
-        _in_flight[cancel] = _in_flight.get(cancel, 0) + 1
-        return True
-
-
-def _leave(cancel: Cancel) -> None:
-    with _changed:
-        _in_flight[cancel] -= 1
-        if not _in_flight[cancel]:
-            del _in_flight[cancel]
-            if _closing:
-                _changed.notify_all()
 
 
 def _end_all() -> None:
     """Leave no child behind an interpreter that exits; from here on none starts either."""
     global _closing  # noqa: PLW0603 - one interpreter, one end
-    with _changed:
-        _closing = True
-        for cancel in _in_flight:
+    _closing = True
+    until = monotonic() + AFTER_TERM + AFTER_KILL + 1.0
+    while _in_flight and monotonic() < until:
+        for cancel in list(_in_flight.values()):
             cancel.cancel()
-        _changed.wait_for(lambda: not _in_flight, AFTER_TERM + AFTER_KILL + 1.0)
+        sleep(0.002)
 
 
-def _forget_all() -> None:
-    """A fork has the parent's book, but neither its threads nor its children."""
-    global _changed  # noqa: PLW0603 - a lock may have been held by a thread that is not here
-    _changed = threading.Condition()
-    _in_flight.clear()
-
-
+# A fork has the parent's book, but neither its threads nor its children.
+os.register_at_fork(after_in_child=_in_flight.clear)
 atexit.register(_end_all)
-os.register_at_fork(after_in_child=_forget_all)
