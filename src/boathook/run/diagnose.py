@@ -76,12 +76,17 @@ def switch_off(handler: Handler) -> str:
 def _exited(handler: Handler, command: Command, ended: Exit) -> Problem:
     code = ended.code or 0
     if code in {126, 127}:
-        problem = _unquoted(handler, command) or _shebang(handler, command) or _not_there(handler, command, ended)
+        problem = (
+            _unquoted(handler, command) or _shebang(handler, command) or _not_there(handler, command, ended)
+        )
         if problem is not None:
             return problem
     killed = code - _SIGNAL_EXIT
     by = f" (a command in it was killed by {signal_name(killed)})" if 0 < killed < signal.NSIG else ""
-    return Problem("run-exit", f"it ended with exit status {code}{by}, which is a failure and decides nothing.{_said(ended)}")
+    return Problem(
+        "run-exit",
+        f"it ended with exit status {code}{by}, which is a failure and decides nothing.{_said(ended)}",
+    )
 
 
 def _not_there(handler: Handler, command: Command, ended: Exit) -> Problem | None:
@@ -89,7 +94,9 @@ def _not_there(handler: Handler, command: Command, ended: Exit) -> Problem | Non
     if ended.code == 127:
         found = f"exit 127: {excerpt(program, 200)} was not found"
         place = "" if "/" in program else f" on PATH={command.env.get('PATH', '')}"
-        return Problem("run-not-found", f"{found}{place}.{_said(ended)}", "Install it, or correct the command.")
+        return Problem(
+            "run-not-found", f"{found}{place}.{_said(ended)}", "Install it, or correct the command."
+        )
     found = f"exit 126: {excerpt(program, 200)} is not executable.{_said(ended)}"
     return Problem("run-not-executable", found, f"Run: chmod +x {shlex.quote(program)}")
 

@@ -45,7 +45,11 @@ def _read_object(text: str) -> dict[str, Any] | Problem:
         words = error.msg.lower() if isinstance(error, json.JSONDecodeError) else str(error)
         return _problem("answer-json", f"its output begins like JSON and is not ({words})", text)
     if text[end:].strip():
-        what = "more than one JSON object" if text[end:].lstrip().startswith("{") else "other text after a JSON object"
+        what = (
+            "more than one JSON object"
+            if text[end:].lstrip().startswith("{")
+            else "other text after a JSON object"
+        )
         return _problem("answer-mixed", f"it printed {what}", text)
     return dict(value)
 
