@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import os
 import uuid
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boathook import moment
-from boathook.config import scopes
+from boathook import loading, moment
+from boathook.config.watch import Watch
 from boathook.engine import Engine
 from boathook.run import fanout, process
 from boathook.run.pool import Pool
-from boathook.snapshot import Snapshot, take
 from boathook.terms.events import Event
-from boathook.terms.problem import ConfigError, Problem, UnknownEventError
+from boathook.terms.problem import ConfigError, UnknownEventError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from boathook.config.trust import Approval
     from boathook.run.jobs import Starter
+    from boathook.snapshot import Snapshot
     from boathook.terms.decision import Decision
+    from boathook.terms.problem import Problem
     from boathook.terms.report import Observer
 
 
@@ -55,6 +58,8 @@ class Hooks:
             observe=observe,
         )
         self._forgotten = fanout.Forgotten()
+        self._wanted: loading.Wanted | None = None
+        self._watch = Watch({})
 
     @classmethod
     def load(
@@ -63,27 +68,45 @@ class Hooks:
         files: Sequence[str | Path] | None = None,
         project: str | Path | None = None,
         trust_project: bool = False,
+        approved: Approval | None = None,
         managed: str | Path | None = None,
         limit: int | None = None,
         observe: Observer | None = None,
     ) -> Hooks:
         """Read the configuration and take its snapshot.
 
-        With `files`, they are read and nothing else; without, the managed, project and
-        user files of the project at `project` (default: the one that the current folder
-        belongs to), the project's only with `trust_project`. Raises `ConfigError` when a
-        file cannot be used at all; whatever else is wrong stands in `problems`.
+        With `files`, they are read and nothing else; without, the managed, project, user and
+        plugin files of the project at `project` (default: the one that the current folder
+        belongs to). The project's are loaded as far as a person approved them, see
+        `boathook.config.trust`: for good, or for this session with `approved`; or all of them,
+        unseen, with `trust_project`. Raises `ConfigError` when a file cannot be used at all;
+        whatever else is wrong stands in `problems`.
         """
-        root = Path(project).absolute() if project is not None else scopes.project_root(Path.cwd())
-        documents = (
-            scopes.given(files)
-            if files is not None
-            else scopes.found(root, trust_project=trust_project, managed=managed)
+        wanted = loading.Wanted.of(files, project, managed, approved, trust_project=trust_project)
+        loaded = loading.load(wanted)
+        hooks = cls(loaded.snapshot, wanted.root, limit=limit, observe=observe)
+        hooks._wanted, hooks._watch = wanted, loaded.watch
+        return hooks
+
+    def reload(self) -> tuple[Problem, ...]:
+        """Read the configuration again, aside, and take it in one step for all moments to come.
+
+        Moments under way end as they began. When a file cannot be used, everything stays as it
+        is, and the faults are returned; nothing is raised. An empty result means that the new
+        snapshot counts; what was found in it stands in `problems`. Hooks that were not made
+        by `load` have nothing to read.
+        """
+        if self._wanted is None:
+            return ()
+        try:
+            loaded = loading.load(self._wanted)
+        except ConfigError as error:
+            return error.problems
+        self._engine, self._watch = (
+            replace(self._engine, snapshot=loaded.snapshot, reported=set()),
+            loaded.watch,
         )
-        unusable = [problem for document in documents if not document.usable for problem in document.problems]
-        if unusable:
-            raise ConfigError(unusable)
-        return cls(take(documents), root, limit=limit, observe=observe)
+        return ()
 
     @property
     def snapshot(self) -> Snapshot:
@@ -110,7 +133,7 @@ class Hooks:
                 batch = way.send(await batch.gather())
         except StopIteration as end:
             decision: Decision = end.value
-            return decision
+            return self._noticed(decision)
 
     def dispatch_sync(self, event: str, payload: Mapping[str, Any] | None = None) -> Decision:
         """Do the same as `dispatch`, blocking the calling thread; no event loop is needed."""
@@ -121,7 +144,12 @@ class Hooks:
                 batch = way.send(batch.wait())
         except StopIteration as end:
             decision: Decision = end.value
-            return decision
+            return self._noticed(decision)
+
+    def _noticed(self, decision: Decision) -> Decision:
+        """Add the one notice that a hooks file changed on disk (contract section 9)."""
+        notice = self._watch.look()
+        return decision if notice is None else replace(decision, diagnostics=(*decision.diagnostics, notice))
 
     def notify(self, event: str, payload: Mapping[str, Any] | None = None) -> None:
         """Announce a notification and return at once; its failures are logged (S0)."""

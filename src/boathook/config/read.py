@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import codecs
+import hashlib
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -44,6 +46,10 @@ def read_file(path: str | Path, scope: Scope = "given") -> Document:
 
 def read_bytes(data: bytes, path: str | Path, scope: Scope = "given") -> Document:
     """Read the bytes of a hooks file that is called `path`. Never raises."""
+    return replace(_read(data, path, scope), sha256=hashlib.sha256(data).hexdigest())
+
+
+def _read(data: bytes, path: str | Path, scope: Scope) -> Document:
     try:
         text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8")
     except UnicodeDecodeError as error:
@@ -68,7 +74,7 @@ def _read_root(reading: Reading, root: Node) -> Document:
     hooks = [member for member in root.members if member.key == "hooks"]
     for member in root.members:
         _check_top_key(reading, member, seen_hooks=bool(hooks))
-    if not hooks:
+    if not hooks and not any(member.key in _TOP_KEYS for member in root.members):
         reading.problem("file-empty", "there is no `hooks` key, so nothing here runs.", "", "", root.offset)
     if len(hooks) > 1:
         reading.problem(
@@ -77,7 +83,28 @@ def _read_root(reading: Reading, root: Node) -> Document:
     usable = True
     for member in hooks:
         usable = _read_hooks(reading, member.node) and usable
-    return reading.document(usable=usable)
+    disable_all = _switch(reading, root, "disableAllHooks", ("user", "given"))
+    managed_only = _switch(reading, root, "allowManagedHooksOnly", ("managed",))
+    return replace(reading.document(usable=usable), disable_all=disable_all, managed_only=managed_only)
+
+
+def _switch(reading: Reading, root: Node, key: str, scopes: tuple[Scope, ...]) -> bool:
+    """Read one of the two switches. The one that restricts counts as set when it is not readable."""
+    members = [member for member in root.members if member.key == key]
+    pointer = reading.pointer("", key)
+    values = [member.node.value for member in members]
+    for member in members:
+        if reading.scope not in scopes:
+            found = f"`{key}` means nothing in a {reading.scope} file; only a {' or '.join(scopes)} file may set it."
+            reading.problem("key-scope", found, "", pointer, member.offset)
+        elif not isinstance(member.node.value, bool):
+            found = f"`{key}` should be true or false, not {_a(member.node.kind)}."
+            reading.problem("entry-type", found, "", pointer, member.node.offset)
+    if reading.scope not in scopes:
+        return False
+    if key == "allowManagedHooksOnly":
+        return any(value is not False for value in values)
+    return any(value is True for value in values)
 
 
 def _read_hooks(reading: Reading, node: Node) -> bool:

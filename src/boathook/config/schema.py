@@ -12,6 +12,17 @@ if TYPE_CHECKING:
 
 OnFailure = Literal["allow", "block"]
 Scope = Literal["managed", "project", "user", "plugin", "given"]
+Why = Literal["untrusted", "changed", "writable", "disabled", "managed-only", "store-damaged"]
+"""Why a handler that stands in a file is not loaded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """One file whose bytes were approved: `named` by a command, leading to `real`, both absolute."""
+
+    named: str
+    real: str
+    sha256: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +32,8 @@ class Handler:
     Exactly one of `command` (for the shell) and `argv` (run directly) is set. `events`
     are the events it is configured for: one for a lifecycle handler, any number of
     notifications for an entry of a list-shaped file. `timeout` is in seconds. `pointer`
-    and `line` say where in `source` it stands.
+    and `line` say where in `source` it stands. `env` is what its plugin adds to the
+    environment; `pinned` are the files that must be as they were approved when it runs.
     """
 
     name: str
@@ -38,11 +50,13 @@ class Handler:
     on_failure: OnFailure = "allow"
     pass_env: tuple[str, ...] = ()
     enabled: bool = True
+    env: tuple[tuple[str, str], ...] = ()
+    pinned: tuple[Pin, ...] = ()
 
     @property
     def identity(self) -> tuple[object, ...]:
         """Handlers that are equal in this run once per event (contract section 4)."""
-        return (self.argv or self.command, self.on_failure, frozenset(self.pass_env))
+        return (self.argv or self.command, self.on_failure, frozenset(self.pass_env), self.env)
 
     @property
     def shown(self) -> str:
@@ -53,10 +67,21 @@ class Handler:
 
 
 @dataclass(frozen=True, slots=True)
+class Skipped:
+    """A handler that stands in a file and is not loaded; `words` say why, and what to do."""
+
+    handler: Handler
+    why: Why
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """One hooks file after reading: its usable handlers in file order, and its problems.
 
-    `usable` is false where nothing of the file can be relied on.
+    `usable` is false where nothing of the file can be relied on. `sha256` is of the bytes
+    that were read, "" where there were none. `disable_all` and `managed_only` are the two
+    switches as they stand in the file; whether they count depends on the scope.
     """
 
     path: str
@@ -64,3 +89,7 @@ class Document:
     handlers: tuple[Handler, ...] = ()
     problems: tuple[Problem, ...] = ()
     usable: bool = True
+    skipped: tuple[Skipped, ...] = ()
+    sha256: str = ""
+    disable_all: bool = False
+    managed_only: bool = False

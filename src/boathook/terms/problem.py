@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
+from boathook.terms.text import safe
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -25,6 +27,7 @@ CATALOGUE: Final[Mapping[str, tuple[Severity, str]]] = {
     "file-empty": ("warning", "The file has no `hooks` key, so nothing in it runs."),
     "key-duplicate": ("error", "A key stands twice in one object; lists of hooks are joined."),
     "key-unknown": ("warning", "A key that means nothing here, often a misspelling."),
+    "key-scope": ("warning", "A switch in a file of a scope that may not set it; it does not count."),
     # entries
     "event-unknown": ("error", "No event has this name; its handlers never run."),
     "entry-type": ("error", "An entry or one of its fields has the wrong type; the entry is off."),
@@ -55,6 +58,12 @@ CATALOGUE: Final[Mapping[str, tuple[Severity, str]]] = {
     "command-syntax": ("error", "The shell cannot parse the command."),
     # scopes
     "project-untrusted": ("warning", "Project hooks are present and were not loaded."),
+    "file-writable": ("error", "Others may write to a hooks file, a script or its folder; it is refused."),
+    "trust-store": ("error", "The record of what was approved is damaged; nothing counts as approved."),
+    "plugin-unusable": ("error", "An enabled plugin, or a file of it, cannot be used."),
+    "plugin-path": ("error", "A plugin names a hooks file outside of its folder; that file is not read."),
+    "hooks-disabled": ("info", "Hooks are switched off, all but the managed ones."),
+    "config-changed": ("warning", "A hooks file changed on disk; this session goes on with what it read."),
     "depth-limit": ("warning", "An engine inside a handler inside a handler inside a handler runs nothing."),
     "root-missing": ("warning", "The project root is gone; handlers run in its nearest existing parent."),
     # payloads
@@ -72,6 +81,7 @@ CATALOGUE: Final[Mapping[str, tuple[Severity, str]]] = {
     "run-timeout": ("warning", "The command did not end in time and was killed."),
     "run-lost": ("warning", "The exit status was taken by other code of the host process."),
     "run-waited": ("info", "The command had to wait for a free place before it started."),
+    "run-changed": ("warning", "A file that the command names is not what was approved, so it was not run."),
     "run-cancelled": ("info", "The command was killed because the host cancelled the moment."),
     "internal": ("error", "A fault of Boathook itself; please report it."),
     # answers
@@ -122,8 +132,8 @@ class Problem:
 
     @property
     def message(self) -> str:
-        """What was found and what to do, as one text."""
-        return f"{self.found} {self.advice}".rstrip()
+        """What was found and what to do, as one text that is safe to print."""
+        return safe(f"{self.found} {self.advice}".rstrip())
 
     def of(self, handler: str) -> Problem:
         """Return this problem as one of the named handler's."""
@@ -164,11 +174,8 @@ class ConfigError(BoathookError):
 
 
 def located(problem: Problem) -> str:
-    """Return the problem as one line: ``file:line:column: message [code]``."""
+    """Return the problem as one line that is safe to print: ``file:line:column: message [code]``."""
     place = ":".join(str(part) for part in (problem.file, problem.line, problem.column) if part is not None)
     who = f"{problem.handler}: " if problem.handler else ""
-    return (
-        f"{place}: {who}{problem.message} [{problem.code}]"
-        if place
-        else f"{who}{problem.message} [{problem.code}]"
-    )
+    words = f"{who}{problem.message} [{problem.code}]"
+    return safe(f"{place}: {words}" if place else words)

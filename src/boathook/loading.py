@@ -1,0 +1,81 @@
+"""What a caller wants loaded → the snapshot of it, and a watch over its files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from boathook.config import plugins, scopes, trust
+from boathook.config.watch import Watch
+from boathook.snapshot import Snapshot, take
+from boathook.terms.problem import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from boathook.config.schema import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Everything that decides what is loaded; asking twice with the same reads the same places."""
+
+    root: Path
+    files: tuple[str | Path, ...] | None
+    managed: Path | None
+    approved: trust.Approval | None
+    trust_project: bool
+
+    @classmethod
+    def of(
+        cls,
+        files: Sequence[str | Path] | None,
+        project: str | Path | None,
+        managed: str | Path | None,
+        approved: trust.Approval | None,
+        *,
+        trust_project: bool,
+    ) -> Wanted:
+        """Take the options of a caller; paths that depend on the current folder are fixed here."""
+        root = Path(project).absolute() if project is not None else scopes.project_root(Path.cwd())
+        return cls(
+            root,
+            None if files is None else tuple(files),
+            None if managed is None else Path(managed).absolute(),
+            approved,
+            trust_project,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A snapshot, and the watch that notices when its files change."""
+
+    snapshot: Snapshot
+    watch: Watch
+
+
+def load(wanted: Wanted) -> Loaded:
+    """Read the places, judge what may be loaded, take the snapshot; or raise `ConfigError`."""
+    if wanted.files is not None:
+        documents, places = scopes.given(wanted.files), tuple(map(str, wanted.files))
+    else:
+        documents, places = _found(wanted)
+    unusable = [problem for document in documents if not document.usable for problem in document.problems]
+    if unusable:
+        raise ConfigError(unusable)
+    read = dict.fromkeys(places, "") | {document.path: document.sha256 for document in documents}
+    options = {"trust_project": wanted.trust_project, "given": wanted.files is not None}
+    return Loaded(take(documents, options), Watch(read))
+
+
+def _found(wanted: Wanted) -> tuple[tuple[Document, ...], tuple[str, ...]]:
+    places = scopes.Places.of(wanted.root, wanted.managed)
+    read = scopes.read_scopes(places, managed_wanted=wanted.managed is not None)
+    enabled = plugins.read_enabled(wanted.root)
+    documents = scopes.in_order((*read, *enabled.documents))
+    documents = trust.judged(
+        wanted.root, documents, approved=wanted.approved, trust_project=wanted.trust_project
+    )
+    return scopes.switched(documents), (*places.paths(), *enabled.places)
