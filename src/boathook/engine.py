@@ -16,6 +16,7 @@ import logging
 import time
 from collections.abc import Generator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from boathook import match, moment
@@ -51,7 +52,7 @@ class Engine:
     search: Pool
     start: Starter
     observe: Observer | None
-    reported: set[tuple[str, str | None, str | None]] = field(default_factory=set)
+    reported: set[tuple[str | None, ...]] = field(default_factory=set)
 
     def moment(self, event: str, payload: Mapping[str, Any]) -> Way:
         """Take one event of either vocabulary its whole way."""
@@ -66,21 +67,24 @@ class Engine:
 
     def notice(self, row: Notification, payload: Mapping[str, Any]) -> Occasion:
         """Return a notification ready to run; its answer says nothing, its failures are logged."""
-        return self._occasion(
-            row.name, None, {"event": row.name, **payload}, self.snapshot.by_event[row.name]
-        )
+        whole = moment.notification_payload(row, payload)
+        return self._occasion(row.name, None, whole, self.snapshot.by_event[row.name])
 
     def _lifecycle(self, row: Event, payload: Mapping[str, Any]) -> Way:
         snapshot = self.snapshot
         selection = yield from self._select(snapshot, row, payload)
         heard = NOTIFICATIONS[row.announces] if row.announces else None
-        if not selection.handlers and not (heard and snapshot.by_event[heard.name]):
+        heard = heard if heard and snapshot.by_event[heard.name] else None
+        unsaid = match.nothing_to_compare(snapshot, row, payload)
+        if not (selection.handlers or unsaid or heard):
             return snapshot.quiet[row.name]
         whole = moment.lifecycle_payload(row, payload, self.session_id, self.root)
         own = self._occasion(row.name, row, whole, selection.handlers)
-        derived = self.notice(heard, moment.announced(heard, whole)) if heard else None
+        facts = moment.announced(heard, payload, self.session_id) if heard else {}
+        derived = self.notice(heard, facts) if heard else None
         outcomes, noticed = yield from self._run(own, derived if heard and not heard.after else None)
-        problems = (*selection.problems, *own.problems, *self._first_time(outcomes))
+        noted = own.problems or (derived.problems if derived else ())
+        problems = (*unsaid, *selection.problems, *noted, *self._first_time(outcomes))
         decision = settle(row, snapshot.id, outcomes, problems)
         if heard and heard.after and derived and not decision.block:
             noticed, _ = yield from self._run(derived, None)
@@ -136,7 +140,7 @@ class Engine:
         """Run one occasion and another along with it, at the same time."""
         both = (occasion,) if along is None else (occasion, along)
         for each in both:
-            tell(self.observe, lambda each=each: MomentOpened(each.event, each.payload, len(each.handlers)))
+            tell(self.observe, partial(MomentOpened, each.event, each.payload, len(each.handlers)))
         jobs = [job for each in both for job in each.jobs()]
         results = (yield fanout.start(self.pool, jobs)) if jobs else []
         count = len(occasion.handlers)
@@ -146,12 +150,10 @@ class Engine:
         """Return the outcomes' problems; of failures, each cause only once in a session (section 6)."""
         fresh = []
         for outcome in outcomes:
-            for problem in outcome.problems:
-                cause = (problem.code, outcome.name, outcome.source)
-                if outcome.status in {"failed", "timeout"} and cause in self.reported:
-                    continue
-                self.reported.add(cause)
-                fresh.append(problem)
+            causes = {problem: (problem.code, problem.file, problem.pointer) for problem in outcome.problems}
+            again = self.reported if outcome.status in {"failed", "timeout"} else ()
+            fresh += [problem for problem, cause in causes.items() if cause not in again]
+            self.reported.update(causes.values())
         return tuple(fresh)
 
 

@@ -33,6 +33,19 @@ def compared(row: Event, payload: Mapping[str, object]) -> str:
     return value if isinstance(value, str) else ""
 
 
+def nothing_to_compare(snapshot: Snapshot, row: Event, payload: Mapping[str, object]) -> tuple[Problem, ...]:
+    """Say that a payload lacks what matchers are waiting for: then a guard may not have run."""
+    if row.matched is None or isinstance(payload.get(row.matched), str):
+        return ()
+    if all(handler.matcher.everything for handler in snapshot.by_event[row.name]):
+        return ()
+    what = "is not a string" if row.matched in payload else "is missing"
+    found = (
+        f"`{row.matched}` {what} in the payload of {row.name}, so its matchers had nothing to compare with."
+    )
+    return (Problem("payload-key", found, "Let the host say it."),)
+
+
 def remembered(snapshot: Snapshot, event: str, value: str) -> Selection | None:
     """Return an earlier selection for the same event and value."""
     selection: Selection | None = snapshot.selections.get((event, value))
@@ -60,7 +73,9 @@ def select(snapshot: Snapshot, row: Event, value: str) -> Selection:
         if fits is None:
             problems.append(_slow(handler, value))
         if fits is not False:
-            chosen.setdefault(handler.identity, handler)
+            first = chosen.setdefault(handler.identity, handler)
+            if first.pinned and not handler.pinned:
+                chosen[handler.identity] = handler  # whoever names it without an approval needs none
     selection = Selection(tuple(chosen.values()), tuple(problems))
     if len(snapshot.selections) < REMEMBERED:
         snapshot.selections[row.name, value] = selection

@@ -9,6 +9,7 @@ from typing import Any
 
 from boathook.terms.events import EVENTS, NOTIFICATIONS, Event, Notification, nearest
 from boathook.terms.problem import PayloadError, UnknownEventError
+from boathook.terms.text import TOOL_OUTPUT_LIMIT, TOOL_OUTPUT_MARK, cut
 from boathook.terms.tools import wire_name
 
 
@@ -41,13 +42,28 @@ def lifecycle_payload(row: Event, payload: Mapping[str, Any], session_id: str, c
     return whole
 
 
-def announced(row: Notification, payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the notification's own payload, derived from the lifecycle event's."""
+def announced(row: Notification, payload: Mapping[str, Any], session_id: str) -> dict[str, Any]:
+    """Return the notification's own payload, derived from the lifecycle event's as the host gave it.
+
+    Notifications name tools as the host does; only lifecycle payloads know wire names.
+    """
     facts = {
-        "thread_id": payload.get("session_id"),
-        "tool_names": [payload.get("tool_name")],
+        "thread_id": payload.get("session_id", session_id),
+        "tool_names": [payload["tool_name"]] if "tool_name" in payload else [],
     }
     return {key: facts[key] for key in row.keys}
+
+
+def notification_payload(row: Notification, payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what handlers of a notification read: the host's facts, in the form of contract section 11."""
+    whole = {**payload, "event": row.name}
+    if "tool_args" in whole and not isinstance(whole["tool_args"], Mapping):
+        whole["tool_args"] = {"value": whole["tool_args"]}
+    if isinstance(whole.get("tool_output"), str):
+        whole["tool_output"] = cut(whole["tool_output"], TOOL_OUTPUT_LIMIT, TOOL_OUTPUT_MARK)
+    if "tool_output" in row.keys:
+        whole = {"tool_args": {}, "tool_id": None, **whole}  # a result that no `tool.use` fits to
+    return {"event": row.name, **whole}
 
 
 def encode(payload: Mapping[str, Any]) -> bytes:

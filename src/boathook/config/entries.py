@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -10,6 +11,7 @@ from boathook.config.matcher import MATCH_ALL, Matcher, MatcherError, compile_ma
 from boathook.config.schema import Document, Handler
 from boathook.terms.events import EVENTS, NOTIFICATION_TIMEOUT, NOTIFICATIONS, Event, nearest
 from boathook.terms.problem import Problem
+from boathook.terms.text import excerpt
 
 if TYPE_CHECKING:
     from boathook.config.parse import Lines, Member, Node
@@ -17,6 +19,13 @@ if TYPE_CHECKING:
 
 LARGE_TIMEOUT: Final = 3600.0
 """Seconds above which a timeout was perhaps meant in milliseconds."""
+
+LONGEST_TIMEOUT: Final = 2e6
+"""Seconds that any longer timeout is taken as: three weeks, and all that poll(2) can count."""
+
+NAME_LIMIT: Final = 120
+STATUS_LIMIT: Final = 500
+"""Characters of a text that is shown on one line."""
 
 HANDLER_KEYS: Final = (
     "type",
@@ -119,15 +128,16 @@ def _read_group(reading: Reading, place: _Place, group: Node) -> None:
     except _RefusedError:
         return
     start = 0
-    for member in lists:
+    for count, member in enumerate(lists):
+        if count:
+            found = "`hooks` stands twice in this group; both lists count."
+            at = reading.pointer(place.pointer, "hooks")
+            reading.problem("key-duplicate", found, "Join them.", at, member.offset)
         start = _read_handlers(reading, place, matcher, member, start)
 
 
 def _read_handlers(reading: Reading, place: _Place, matcher: Matcher, member: Member, start: int) -> int:
     pointer = reading.pointer(place.pointer, "hooks")
-    if start:
-        found = "`hooks` stands twice in this group; both lists count."
-        reading.problem("key-duplicate", found, "Join them.", pointer, member.offset)
     if member.node.kind != "array":
         _wrong_type(reading, "`hooks`", "a list of handlers", member.node, pointer)
         return start
@@ -182,7 +192,7 @@ def _read_handler(
     command = None if argv is not None else _command(fields)
     on_failure: OnFailure = "block" if fields.one_of("onFailure", ("allow", "block")) == "block" else "allow"
     return Handler(
-        name=fields.string("name") or name,
+        name=fields.words("name", NAME_LIMIT) or name,
         source=reading.path,
         scope=reading.scope,
         pointer=pointer,
@@ -192,7 +202,7 @@ def _read_handler(
         argv=argv,
         timeout=fields.seconds("timeout", event.timeout),
         matcher=matcher,
-        status_message=fields.string("statusMessage"),
+        status_message=fields.words("statusMessage", STATUS_LIMIT),
         on_failure=on_failure,
         pass_env=fields.strings("passEnv", may_be_empty=True) or (),
         enabled=fields.boolean("enabled", default=True),
@@ -288,6 +298,11 @@ class _Fields:
             return None if node is None else str(node.value)
         raise self._type(key, "a string", node)
 
+    def words(self, key: str, limit: int) -> str | None:
+        """Return a text that is only ever shown, fit to be shown."""
+        text = self.string(key)
+        return text and excerpt(text, limit)
+
     def boolean(self, key: str, *, default: bool) -> bool:
         node = self._get(key)
         if node is None or isinstance(node.value, bool):
@@ -319,13 +334,13 @@ class _Fields:
         if node is None:
             return default
         value = node.value
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e9:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
             found = f"`timeout` is a positive number of seconds, not {_shown(node)}."
             raise self.refuse("timeout-invalid", found, "This handler is off.", key)
         if value > LARGE_TIMEOUT:
             found = f"`timeout` is in seconds, and {value:g} seconds are more than an hour."
             self.problem("timeout-large", found, f"If milliseconds were meant, write {value / 1000:g}.", key)
-        return float(value)
+        return min(float(value), LONGEST_TIMEOUT)
 
     def _get(self, key: str) -> Node | None:
         member = _last(self.reading, self.node, key, self.pointer)

@@ -18,6 +18,7 @@ DECISION_SECONDS: Final = 0.1
 """How long one expression may take to decide; after that it counts as matching."""
 
 _NAMES = re.compile(r"[\w\- ,|]*")
+_MCP_TOOL = re.compile(r"mcp__.+?__.")
 _SPLIT = re.compile(r"[|,]")
 _RULE = re.compile(r"(\w+)\(.*\)", re.DOTALL)
 
@@ -72,30 +73,39 @@ def compile_matcher(text: str) -> Matcher:
     try:
         return Matcher(text, pattern=regex.compile(text))
     except (regex.error, OverflowError, RecursionError, ValueError) as error:
-        raise MatcherError(f"the matcher {text!r} is not a regular expression: {error}") from None
+        ruled = _ruled(text)
+        hint = f"; a matcher is compared with tool names only, so write {ruled!r}" if ruled else ""
+        raise MatcherError(f"the matcher {text!r} is not a regular expression: {error}{hint}") from None
 
 
 def doubts(matcher: Matcher, event: Event) -> Iterator[tuple[str, str, str]]:
     """Yield (code, found, advice) for what a matcher probably does not mean."""
-    rule = _RULE.fullmatch(matcher.text)
-    if matcher.pattern is not None and event.matched == "tool_name" and rule and rule.group(1) in KNOWN_TOOLS:
+    ruled = _ruled(matcher.text) if event.matched == "tool_name" else None
+    if matcher.pattern is not None and ruled is not None:
         yield (
             "matcher-rule",
             f"the matcher {matcher.text!r} looks like a permission rule, but a matcher is compared with the tool name only.",
-            f'Write "{rule.group(1)}" and look at `tool_input` in the handler.',
+            f'Write "{ruled}" and look at `tool_input` in the handler.',
         )
     for name in sorted(matcher.names or ()):
         yield from _doubts_of_name(name, event)
 
 
+def _ruled(text: str) -> str | None:
+    """Return the tool that a permission rule in a matcher is about, None where there is no such rule."""
+    rules = (_RULE.fullmatch(part.strip()) for part in (text, *_SPLIT.split(text)))
+    names = [rule.group(1) for rule in rules if rule]
+    return next((name for name in names if name in KNOWN_TOOLS or name.startswith("mcp__")), None)
+
+
 def _doubts_of_name(name: str, event: Event) -> Iterator[tuple[str, str, str]]:
     if event.values and name not in event.values:
         yield from _doubts_of_value(name, event)
-    elif event.matched == "tool_name" and name.startswith("mcp__") and "__" not in name[5:]:
+    elif event.matched == "tool_name" and name.startswith("mcp__") and not _MCP_TOOL.match(name):
         yield (
             "matcher-server",
             f"the matcher {name!r} is an exact name, and no tool of that server is called so.",
-            f'Write "{name}__.*" for every tool of the server.',
+            f'Write "{name.rstrip("_")}__.*" for every tool of the server.',
         )
     elif event.matched == "tool_name" and name not in KNOWN_TOOLS:
         known = {tool.lower(): tool for tool in sorted(KNOWN_TOOLS)}.get(name.lower())

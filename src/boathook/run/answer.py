@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from boathook.run import diagnose
 from boathook.run.fields import Judged, blocking, judge, reason_in, shown
 from boathook.run.process import Exit
-from boathook.run.reply import read_reply
+from boathook.run.reply import Printed, read_reply
 from boathook.terms.events import Block
 from boathook.terms.outcome import Answer, Outcome, Status
 from boathook.terms.problem import Problem
@@ -46,9 +46,9 @@ def read_exit(
     elif row is None:
         judged = _heard(ended)
     elif ended.code == 2:
-        judged = _exit_two(handler, row, ended)
+        judged = _exit_two(handler, row, command, ended)
     else:
-        judged = _exit_zero(handler, row, ended, payload)
+        judged = _exit_zero(handler, row, command, ended, payload)
     return _outcome(handler, row, ended, judged, waited)
 
 
@@ -66,11 +66,11 @@ def _heard(ended: Exit) -> Judged:
     return Judged()
 
 
-def _exit_two(handler: Handler, row: Event, ended: Exit) -> Judged:
-    missing = diagnose.missing_script(ended)
+def _exit_two(handler: Handler, row: Event, command: Command, ended: Exit) -> Judged:
+    missing = diagnose.missing_script(command, ended)
     if missing is not None and row.block in (Block.CONTINUE, Block.CONTEXT):
         return Judged(failure=missing)  # a turn must not be sent back again and again by a typing error
-    reply = read_reply(ended.stdout)
+    reply = None if ended.stdout_cut else read_reply(ended.stdout)
     reason = shown(ended.stderr.decode("utf-8", "replace")) or reason_in(reply)
     if missing is not None:
         reason = f"{_who(handler)}: {missing.message}"
@@ -78,10 +78,14 @@ def _exit_two(handler: Handler, row: Event, ended: Exit) -> Judged:
     return Judged(answer, problems if missing is None else (missing, *problems))
 
 
-def _exit_zero(handler: Handler, row: Event, ended: Exit, payload: Mapping[str, Any]) -> Judged:
+def _exit_zero(
+    handler: Handler, row: Event, command: Command, ended: Exit, payload: Mapping[str, Any]
+) -> Judged:
     if ended.stdout_cut:
         found = f"it printed more than is kept, so its answer was not read. It began: {excerpt(ended.stdout[:400].decode('utf-8', 'replace'))}"
         return Judged(failure=Problem("answer-cut", found, "Print one JSON object and nothing else."))
+    if ended.stdout.strip() == command.stdin.strip():
+        return Judged()  # `cat`, whatever the payload holds
     match read_reply(ended.stdout):
         case None:
             return Judged()
@@ -94,7 +98,7 @@ def _exit_zero(handler: Handler, row: Event, ended: Exit, payload: Mapping[str, 
                 f"it printed text that is no JSON object, which says nothing on {row.name}: {excerpt(text)}"
             )
             return Judged(problems=(Problem("answer-text", found, "Words for a person belong on stderr."),))
-        case reply:
+        case Printed() as reply:
             return judge(reply, row, payload, _fallback(handler, None))
 
 
@@ -132,15 +136,10 @@ def _failed(handler: Handler, row: Event | None, judged: Judged) -> tuple[Answer
     """A failure counts as its handler's `onFailure` says, where the event can block at all."""
     failure, answer = judged.failure, judged.answer
     assert failure is not None
-    if (
-        row is not None
-        and handler.on_failure == "block"
-        and row.block.refuses
-        and answer.permission != "deny"
-    ):
+    if row is not None and handler.on_failure == "block" and row.block.refuses and not answer.blocks:
         words = f"{_who(handler)} failed, and it is set to block then: {failure.message} {diagnose.switch_off(handler)}"
-        blocked, _ = blocking(row, cut(words), words)
-        answer = replace(blocked, notice=answer.notice, stop=answer.stop, stop_reason=answer.stop_reason)
+        blocked, _ = blocking(row, cut(words), cut(words))
+        answer = replace(answer, permission=blocked.permission, blocks=True, reason=blocked.reason)
     return answer, (failure, *judged.problems)
 
 

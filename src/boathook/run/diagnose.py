@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     from boathook.config.schema import Handler
     from boathook.run.process import Command, Exit
 
-# What interpreters say, with exit 2, of a script that is not there: CPython, dash, perl, uv, awk.
+# What interpreters say, with exit 2, of a script that is not there: CPython, dash, perl, uv, awk, jq.
 _NO_SCRIPT = re.compile(
     r"can't open file '(?P<python>[^'\n]+)'"
     r"|cannot open (?P<dash>[^\n:]+): No such file"
     r"|Can't open perl script \"(?P<perl>[^\"\n]+)\""
     r"|Failed to spawn: `(?P<uv>[^`\n]+)`"
     r"|can't open file (?P<awk>[^\n]+?)(?: for reading)?\n"
+    r"|Could not open (?P<jq>[^\n:]+): No such file"
 )
 _SIGNAL_EXIT: Final = 128
 
@@ -50,12 +51,18 @@ def failure(handler: Handler, command: Command, ended: Exit) -> Problem | None:
     return _exited(handler, command, ended)
 
 
-def missing_script(ended: Exit) -> Problem | None:
-    """Say which script was not there when an interpreter ended with exit 2 because of it."""
-    match = _NO_SCRIPT.search(ended.stderr.decode("utf-8", "replace"))
+def missing_script(command: Command, ended: Exit) -> Problem | None:
+    """Say which script was not there when an interpreter ended with exit 2 because of it.
+
+    An interpreter says so first of all; further down it is a check that quotes someone else.
+    """
+    first = ended.stderr.decode("utf-8", "replace").lstrip().partition("\n")[0]
+    match = _NO_SCRIPT.search(first + "\n")
     if match is None:
         return None
     name = next(text for text in match.groups() if text is not None)
+    if Path(command.cwd, name).exists():
+        return None
     found = f"the script {excerpt(name, 200)} is not there, so its interpreter ended with exit 2."
     return Problem("run-script-missing", found, "Correct the path in the hooks file.")
 

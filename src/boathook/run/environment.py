@@ -15,7 +15,12 @@ DEPTH_VARIABLE: Final = "BOATHOOK_DEPTH"
 DEPTH_LIMIT: Final = 3
 """An engine that finds itself this deep inside handlers runs none."""
 
-_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|COOKIE|_PAT$", re.IGNORECASE)
+_SECRET = re.compile(
+    r"KEY|TOKEN|SECRET|PASSW|PASSPHRASE|PASSCODE|CREDENTIAL|COOKIE|BEARER"
+    r"|(?:^|_)(?:PASS|AUTH|AUTHORIZATION|JWT|PAT|CREDS?)(?:_?B64)?$|_PWD$|^PGPASS",
+    re.IGNORECASE,
+)
+_SESSION_ID_LIMIT: Final = 4096  # Linux refuses to start a process with a variable of 128 KiB
 
 
 @lru_cache(maxsize=4096)
@@ -36,7 +41,8 @@ def base_environment(root: str, event: str, session_id: str) -> dict[str, str]:
     names["DEEPAGENTS_PROJECT_DIR"] = names["CLAUDE_PROJECT_DIR"] = root
     names["BOATHOOK_EVENT"] = event
     # A NUL cannot stand in an environment; a session id is the host's, and may hold anything.
-    names["BOATHOOK_SESSION_ID"] = session_id.replace("\0", "").encode("utf-8", "replace").decode()
+    told = session_id[:_SESSION_ID_LIMIT].replace("\0", "")
+    names["BOATHOOK_SESSION_ID"] = told.encode("utf-8", "replace").decode()
     names[DEPTH_VARIABLE] = str(depth() + 1)
     return names
 
@@ -61,9 +67,12 @@ def _host_environment() -> dict[str, str]:
 
 
 def with_passed(base: Mapping[str, str], names: Iterable[str]) -> Mapping[str, str]:
-    """Return `base` and the variables that pass although they look secret."""
-    passed = {name: os.environ[name] for name in names if name in os.environ}
-    return {**base, **passed} if passed else base
+    """Return `base` and the variables that pass although they look secret.
+
+    What the engine itself says stays as it is: no handler may ask for another depth.
+    """
+    wanted = frozenset(names)
+    return {**{name: value for name, value in os.environ.items() if name in wanted}, **base}
 
 
 def existing_folder(root: str) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from boathook.run.reply import Printed
 from boathook.terms.events import Block, Verdict, nearest
 from boathook.terms.outcome import SILENT, Answer
 from boathook.terms.problem import Problem
@@ -25,6 +27,9 @@ UNIVERSAL: Final = (
     "decision",
     "reason",
 )
+UNKNOWN_SHOWN: Final = 5
+"""Keys of one object that are said to mean nothing; a thousand would be no better."""
+
 _DECIDING: Final = frozenset({"permissionDecision", "behavior"})
 _STRICTNESS: Final[Mapping[Permission | None, int]] = {None: 0, "allow": 1, "ask": 2, "deny": 3}
 
@@ -38,11 +43,14 @@ class Judged:
     failure: Problem | None = None
 
 
-def judge(reply: Mapping[str, Any], row: Event, payload: Mapping[str, Any], fallback: str) -> Judged:
+def judge(printed: Printed, row: Event, payload: Mapping[str, Any], fallback: str) -> Judged:
     """Judge the object that a handler printed with exit 0; `fallback` stands in for a reason."""
-    if _repeats(reply, payload):
+    repeats = _repeated_keys(printed.value, payload)
+    if len(repeats) == len(printed.value):
         return Judged()
-    reader = _Reader(row, reply, fallback)
+    reader = _Reader(row, printed.value, fallback, repeats)
+    if printed.repeated:
+        reader.fail_twice(printed.repeated)
     answer = reader.read()
     return Judged(answer, tuple(reader.problems), reader.failure)
 
@@ -67,17 +75,18 @@ def blocking(row: Event, reason: str | None, fallback: str) -> tuple[Answer, tup
 
 def reason_in(reply: object) -> str | None:
     """Find the reason text inside an answer whose decision does not count (exit 2)."""
-    if not isinstance(reply, dict):
+    if not isinstance(reply, Printed):
         return None
-    inner = reply.get("hookSpecificOutput")
+    top = reply.value
+    inner = top.get("hookSpecificOutput")
     inner = inner if isinstance(inner, dict) else {}
     decision = inner.get("decision")
     texts = (
         inner.get("permissionDecisionReason"),
         decision.get("message") if isinstance(decision, dict) else None,
-        reply.get("reason"),
-        reply.get("stopReason"),
-        reply.get("systemMessage"),
+        top.get("reason"),
+        top.get("stopReason"),
+        top.get("systemMessage"),
     )
     return next((shown(text) for text in texts if isinstance(text, str) and text.strip()), None)
 
@@ -92,6 +101,7 @@ class _Reader:
     row: Event
     reply: Mapping[str, Any]
     fallback: str
+    repeats: frozenset[str] = frozenset()
     problems: list[Problem] = field(default_factory=list)
     failure: Problem | None = None
 
@@ -113,6 +123,12 @@ class _Reader:
             stop_reason=self._text(self.reply, "stopReason") if stop else None,
             interrupt=interrupt,
         )
+
+    def fail_twice(self, keys: tuple[str, ...]) -> None:
+        """Take an answer in which a key stands twice for half understood; of such a key the last counts."""
+        shown_keys = ", ".join(excerpt(key, 40) for key in keys[:5])
+        found = f"a key stands twice in the answer ({shown_keys}), so its decision cannot be relied on."
+        self.failure = Problem("answer-decision", found, "Print each key once.")
 
     def _decision(self, inner: Mapping[str, Any]) -> tuple[Permission | None, str | None, bool, Answer]:
         top = self._text(self.reply, "reason")
@@ -161,11 +177,10 @@ class _Reader:
     def _top_level(self, reason: str | None) -> Answer:
         """Read ``decision`` where it is this event's own spelling, or an older one."""
         value = self.reply.get("decision")
-        if value is None or value == "approve":
-            if value == "approve" and self.row.verdict is Verdict.PERMISSION:
-                self._fail(
-                    "decision", value, 'Write "hookSpecificOutput": {"decision": {"behavior": "allow"}}.'
-                )
+        if value == "approve" and self.row.verdict is Verdict.NONE:
+            found = f'"decision": "approve" changes nothing on {self.row.name}.'
+            self._note("answer-old-spelling", found, "Leave it out.")
+        if value is None or (value == "approve" and self.row.verdict is not Verdict.PERMISSION):
             return SILENT
         if value != "block":
             self._fail("decision", value, self._decision_advice())
@@ -269,12 +284,13 @@ class _Reader:
         if not isinstance(value, str):
             self._wrong("additionalContext", value, "a string")
             return ()
-        return (cut(value),) if value.strip() else ()
+        # What goes to a model has to be encodable; a lone surrogate is not.
+        return (cut(value.encode("utf-8", "replace").decode()),) if value.strip() else ()
 
     def _text(self, where: Mapping[str, Any], key: str) -> str | None:
         value = where.get(key)
         if value is None or isinstance(value, str):
-            return shown(value) or None if value else None
+            return (shown(value) or None) if value else None
         self._wrong(key, value, "a string")
         return None
 
@@ -286,16 +302,17 @@ class _Reader:
         return default
 
     def _note_unknown(self, where: Mapping[str, Any], known: tuple[str, ...], prefix: str) -> None:
+        noted = 0
         for key in where:
-            if key in known:
+            if key in known or (not prefix and key in self.repeats):
                 continue
             if key in _DECIDING or (key == "decision" and prefix):
                 self._fail(f"{prefix}{key}", where[key], f"{self._decision_advice()} It does not count here.")
             elif key == "additionalContext" and self.row.context:
                 found = "`additionalContext` stands at the top level, where it is not read."
                 self._note("answer-field", found, "Put it inside `hookSpecificOutput`.")
-            else:
-                hint = nearest(key, known)
+            elif (noted := noted + 1) <= UNKNOWN_SHOWN:
+                hint = nearest(key[:60], known)
                 found = f"`{prefix}{excerpt(key, 60)}` means nothing on {self.row.name}."
                 self._note("answer-unknown", found, f"Did you mean `{hint}`?" if hint else "")
 
@@ -314,12 +331,13 @@ class _Reader:
             self.problems.append(problem)
 
 
-def _repeats(reply: Mapping[str, Any], payload: Mapping[str, Any]) -> bool:
-    """Whether an answer only says what the payload said (`cat`, `tee`, `jq .`)."""
-    return all(key in payload and payload[key] == value for key, value in reply.items())
+def _repeated_keys(reply: Mapping[str, Any], payload: Mapping[str, Any]) -> frozenset[str]:
+    """Return the keys with which an answer only says what the payload said (`tee`, `jq '. + …'`)."""
+    same = {key: payload[key] for key in reply if key in payload}
+    # As JSON, in which tuples are lists and all keys are strings.
+    told = json.loads(json.dumps(same)) if same else {}
+    return frozenset(key for key, value in told.items() if reply[key] == value)
 
 
 def _glimpse(value: object) -> str:
-    import json
-
     return excerpt(json.dumps(value, ensure_ascii=False), 40)
