@@ -55,8 +55,12 @@ def read_exit(
 def broken(handler: Handler, row: Event | None, error: BaseException) -> Outcome:
     """Return the outcome of a run that Boathook itself failed to carry out."""
     found = f"Boathook failed to run it ({type(error).__name__}: {excerpt(str(error))})."
-    judged = Judged(failure=Problem("internal", found, "Please report this."))
-    return _outcome(handler, row, Exit(), judged, 0.0)
+    return unrun(handler, row, Problem("internal", found, "Please report this."))
+
+
+def unrun(handler: Handler, row: Event | None, failure: Problem) -> Outcome:
+    """Return the outcome of a handler that was not run: a failure like any other."""
+    return _outcome(handler, row, Exit(), Judged(failure=failure), 0.0)
 
 
 def _heard(ended: Exit) -> Judged:

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from boathook.run.answer import broken, read_exit
+from boathook.run import pins
+from boathook.run.answer import broken, read_exit, unrun
 from boathook.run.environment import base_environment, with_passed
 from boathook.run.process import Cancel, Command, Exit
 from boathook.terms.outcome import Outcome
@@ -69,6 +70,8 @@ class Occasion:
     def _command(self, handler: Handler, base: Mapping[str, str]) -> Command:
         argv = handler.argv or ("/bin/sh", "-c", handler.command or "")
         env = with_passed(base, handler.pass_env) if handler.pass_env else base
+        if handler.env:
+            env = {**env, **dict(handler.env)}
         return Command(argv=argv, cwd=self.folder, env=env, stdin=self.data, timeout=handler.timeout)
 
     def _job(self, handler: Handler, command: Command) -> Job:
@@ -77,8 +80,12 @@ class Occasion:
             name, source, words = handler.name, handler.source, handler.status_message
             tell(self.observe, lambda: HandlerStarted(self.event, name, source, words, key))
             try:
-                ended = self.start(command, cancel)
-                outcome = read_exit(handler, self.row, command, ended, self.payload, waited)
+                changed = pins.changed(handler) if handler.pinned else None
+                if changed is None:
+                    ended = self.start(command, cancel)
+                    outcome = read_exit(handler, self.row, command, ended, self.payload, waited)
+                else:
+                    outcome = unrun(handler, self.row, changed)
             except Exception as error:
                 log.exception("%s: Boathook failed to run it", name)
                 outcome = broken(handler, self.row, error)
