@@ -379,6 +379,10 @@ def host(tmp_path: Path, program: str, send: signal.Signals | None = None) -> tu
 
 BOTH = ["SessionStart", "SessionEnd"]
 
+# Python 3.12.0 and 3.12.1 start no thread once the main thread has left, so no handler runs then:
+# an end that was left to the exit is dropped. `docs/sessions.md` says so.
+AT_EXIT = BOTH[:1] if sys.version_info[:3] in {(3, 12, 0), (3, 12, 1)} else BOTH
+
 
 @pytest.mark.parametrize(
     ("program", "code"),
@@ -397,7 +401,7 @@ def test_an_end_that_nobody_waits_for_is_waited_for_by_the_exit(tmp_path: Path) 
     session.dispatch_sync('SessionStart', {'source': 'startup'})
     session.begin_end()
     """
-    assert host(tmp_path, program) == (0, BOTH)
+    assert host(tmp_path, program) == (0, AT_EXIT)
 
 
 def test_a_program_without_a_block_can_end_its_session_at_exit(tmp_path: Path) -> None:
@@ -405,7 +409,7 @@ def test_a_program_without_a_block_can_end_its_session_at_exit(tmp_path: Path) -
     session.end_at_exit()
     session.dispatch_sync('SessionStart', {'source': 'startup'})
     """
-    assert host(tmp_path, program) == (0, BOTH)
+    assert host(tmp_path, program) == (0, AT_EXIT)
 
 
 def test_sigterm_ends_a_blocking_session_once(tmp_path: Path) -> None:
