@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from boathook.config import plugins, scopes, trust
+from boathook.config import exposure, plugins, scopes, trust
 from boathook.config.watch import Watch
 from boathook.snapshot import Snapshot, take
 from boathook.terms.problem import ConfigError
@@ -74,8 +74,18 @@ def _found(wanted: Wanted) -> tuple[tuple[Document, ...], tuple[str, ...]]:
     places = scopes.Places.of(wanted.root, wanted.managed)
     read = scopes.read_scopes(places, managed_wanted=wanted.managed is not None)
     enabled = plugins.read_enabled(wanted.root)
-    documents = scopes.in_order((*read, *enabled.documents))
+    own = tuple(_own(document, wanted.root) for document in read)
+    documents = scopes.in_order((*own, *enabled.documents))
     documents = trust.judged(
         wanted.root, documents, approved=wanted.approved, trust_project=wanted.trust_project
     )
     return scopes.switched(documents), (*places.paths(), *enabled.places)
+
+
+def _own(document: Document, root: Path) -> Document:
+    """Refuse what others may write to of the operator's and the user's own hooks."""
+    if document.scope == "user":
+        return exposure.refused(document, Path.home(), root)
+    if document.scope == "managed":
+        return exposure.refused(document, Path(document.path).parent, root)
+    return document

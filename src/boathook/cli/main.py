@@ -28,6 +28,8 @@ COMMANDS: Final = {
     "fire": "run the handlers of one event on a payload, and print the decision",
     "check": "find what is wrong with hooks files, before it matters",
     "list": "show which handlers are loaded, from where, and which are not",
+    "trust": "see, approve and revoke the hooks that a project brings along",
+    "plugin": "add, enable and remove plugins that bring hooks",
 }
 """Command → its one line of help. Each lives in the module of its name beside this one."""
 

@@ -113,9 +113,12 @@ class Coverage:
     uncovered: tuple[str, ...]
 
 
-def cover(handler: Handler, root: str | Path) -> Coverage:
-    """Say what approving this handler of the project at `root` covers. Runs nothing, reads only inside it."""
-    walk = _Walk.at(Path(root).absolute())
+def cover(handler: Handler, root: str | Path, base: str | Path | None = None) -> Coverage:
+    """Say what approving this handler of the project at `root` covers. Runs nothing, reads only inside it.
+
+    `base` is the folder that it runs in, where that is not `root`.
+    """
+    walk = _Walk.at(Path(root).absolute(), Path(base or root).absolute())
     for name, value in handler.env:
         walk.variables[name] = value
     if handler.argv is not None:
@@ -137,10 +140,10 @@ class _Walk:
     level: int = 0
 
     @classmethod
-    def at(cls, root: Path) -> _Walk:
-        variables = {"HOME": str(Path.home()), "PWD": str(root)}
-        variables |= dict.fromkeys(("CLAUDE_PROJECT_DIR", "DEEPAGENTS_PROJECT_DIR"), str(root))
-        return cls(root, root, variables)
+    def at(cls, root: Path, base: Path) -> _Walk:
+        variables = {"HOME": str(Path.home()), "PWD": str(base)}
+        variables |= dict.fromkeys(("CLAUDE_PROJECT_DIR", "DEEPAGENTS_PROJECT_DIR"), str(base))
+        return cls(root, base, variables)
 
     # ------------------------------------------------------------------ the shell's side
 

@@ -82,7 +82,7 @@ def _read_root(reading: Reading, root: Node) -> Document:
         )
     usable = True
     for member in hooks:
-        usable = _read_hooks(reading, member.node) and usable
+        usable = read_hooks(reading, member.node) and usable
     disable_all = _switch(reading, root, "disableAllHooks", ("user", "given"))
     managed_only = _switch(reading, root, "allowManagedHooksOnly", ("managed",))
     return replace(reading.document(usable=usable), disable_all=disable_all, managed_only=managed_only)
@@ -107,7 +107,8 @@ def _switch(reading: Reading, root: Node, key: str, scopes: tuple[Scope, ...]) -
     return any(value is True for value in values)
 
 
-def _read_hooks(reading: Reading, node: Node) -> bool:
+def read_hooks(reading: Reading, node: Node) -> bool:
+    """Read the value of a `hooks` key, in either shape; false where it has neither."""
     if node.kind == "array":
         read_notifications(reading, node)
     elif node.kind == "object":

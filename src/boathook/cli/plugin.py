@@ -1,0 +1,121 @@
+"""Add plugins, enable them, and see which events they hook.
+
+A plugin is a folder with hooks in it. Adding one only remembers it; enabling it is the
+consent to run its commands, with your permissions, in every session of yours.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from boathook.cli.show import paint, show_problems
+from boathook.config import plugins
+from boathook.config.scopes import count, project_root
+from boathook.terms.text import safe
+
+if TYPE_CHECKING:
+    import argparse
+
+    from boathook.config.plugin_folder import Plugin
+    from boathook.config.schema import Handler
+
+ACTIONS = {
+    "add": "remember a plugin and show what it hooks; on a terminal, ask whether to enable it",
+    "list": "show the plugins that were added",
+    "enable": "show what it hooks, and run its hooks from now on",
+    "disable": "run its hooks no more",
+    "remove": "forget it; its folder stays as it is",
+}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.epilog = (
+        "actions:\n"
+        + "".join(f"  {name:<8} {words}\n" for name, words in ACTIONS.items())
+        + "\nexamples:\n  boathook plugin add ~/plugins/guard\n  boathook plugin enable ~/plugins/guard\n"
+    )
+    parser.add_argument("action", choices=tuple(ACTIONS), metavar="ACTION", help=", ".join(ACTIONS))
+    parser.add_argument("folder", metavar="DIR", nargs="?", type=Path, help="the plugin's folder")
+    parser.add_argument("--yes", action="store_true", help="with add: enable it, too, without asking")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Do one of the actions."""
+    if args.action == "list":
+        return _list()
+    if args.folder is None:
+        from boathook.cli.main import USAGE
+
+        sys.stderr.write(f"boathook plugin {args.action}: which folder?\n")
+        return USAGE
+    folder: Path = args.folder
+    if args.action == "add":
+        return _add(folder, yes=args.yes)
+    if args.action == "enable":
+        _show(plugins.look(folder, project_root(Path.cwd())))
+    if args.action == "remove":
+        plugins.remove(folder)
+    else:
+        plugins.enable(folder, on=args.action == "enable")
+    print(
+        f"{args.action}d: {safe(str(folder))}" if args.action != "remove" else f"removed: {safe(str(folder))}"
+    )
+    return 0
+
+
+def _add(folder: Path, *, yes: bool) -> int:
+    _show(plugins.look(folder, project_root(Path.cwd())))
+    plugins.add(folder)
+    if yes or _asked():
+        plugins.enable(folder, on=True)
+        print(f"added and enabled: {safe(str(folder))}")
+    else:
+        print(
+            f"added, not enabled: {safe(str(folder))}. To run its hooks: boathook plugin enable {safe(str(folder))}"
+        )
+    return 0
+
+
+def _asked() -> bool:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return False
+    return input("Enable it, so that these commands run in your sessions? [y/N] ").strip().lower() in {
+        "y",
+        "yes",
+    }
+
+
+def _list() -> int:
+    known = plugins.added()
+    if not known:
+        print("no plugin was added. To add one: boathook plugin add DIR")
+    for each in known:
+        state = paint("enabled ", "green") if each.enabled else paint("disabled", "dim")
+        events = _events(each.root) if Path(each.root).is_dir() else "its folder is gone"
+        print(f"{state}  {safe(each.root)}  {events}")
+    return 0
+
+
+def _events(root: str) -> str:
+    from boathook.config.plugin_folder import read_plugin
+
+    return ", ".join(read_plugin(root, project_root(Path.cwd())).events) or "no hooks"
+
+
+def _show(plugin: Plugin) -> None:
+    """Show what enabling a plugin would run."""
+    handlers = [handler for document in plugin.documents for handler in document.handlers]
+    print(
+        f"{paint(safe(plugin.name), 'bold')} hooks {count(len(plugin.events), 'event')} with {count(len(handlers), 'command')}:"
+    )
+    for handler in handlers:
+        print(f"  {', '.join(handler.events)}{_matched(handler)}")
+        print(f"      {safe(handler.shown)}")
+    show_problems(problem for document in plugin.documents for problem in document.problems)
+
+
+def _matched(handler: Handler) -> str:
+    return "" if handler.matcher.everything else f"  ({safe(handler.matcher.text)})"
