@@ -1,0 +1,138 @@
+"""What all parts of one middleware share: its settings, its voice, and what it remembers."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from boathook.hosts.langchain import compaction, subagents
+from boathook.hosts.langchain.graph import NOBODY, Neighbours, neighbours
+from boathook.hosts.langchain.judging import Policy, stopped_by
+from boathook.hosts.langchain.naming import name_on_the_wire
+from boathook.hosts.langchain.turns import Sessions
+from boathook.session.payloads import tool_error_payload, tool_result_payload, tool_use_payload
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from langchain.agents.middleware import AgentMiddleware
+    from langchain_core.messages import BaseMessage, ToolCall
+
+    from boathook.hosts.langchain.dispatching import Dispatcher
+    from boathook.hosts.langchain.gates import Gates
+    from boathook.hosts.langchain.scene import Scene, Surroundings
+    from boathook.hosts.langchain.state import CallRecord, HooksState, Stopped
+
+log = logging.getLogger("boathook")
+
+Agent = tuple[str, str]
+"""A session and, in a subagent, its id: what is remembered between nodes belongs to one agent."""
+
+Spot = tuple[Agent, str, str]
+"""One call that was judged where it runs: its agent, its key, and the digest of what was judged."""
+
+
+def agent_of(scene: Scene) -> Agent:
+    """Return the agent that a scene belongs to."""
+    return scene.session_id, scene.subagent.agent_id if scene.subagent else ""
+
+
+@dataclass(slots=True)
+class Memory:
+    """What need not outlive the process. The keys are removed again when they were used."""
+
+    compacted: set[Agent] = field(default_factory=set)
+    stopping: dict[Agent, Stopped] = field(default_factory=dict)
+    on_the_spot: dict[Spot, CallRecord] = field(default_factory=dict)
+    loose: frozenset[str] = frozenset()
+
+    def forget(self, spot: Spot | None) -> None:
+        """Forget a verdict: its call is over."""
+        if spot is not None:
+            self.on_the_spot.pop(spot, None)
+
+
+@dataclass(slots=True)
+class Host:
+    """One middleware's inner life. `guard` is the middleware itself, for its subagents."""
+
+    around: Surroundings
+    dispatcher: Dispatcher
+    gates: Gates
+    policy: Policy
+    mcp_servers: Mapping[str, str]
+    lifecycle: bool
+    notifications: bool
+    unguarded: Literal["warn", "refuse"]
+    guard: AgentMiddleware[Any, Any, Any]
+    sessions: Sessions = field(default_factory=Sessions)
+    memory: Memory = field(default_factory=Memory)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def scene(self, state: HooksState, *more: BaseMessage) -> Scene:
+        """Return the scene of a node that is given this state, and has `more` messages than stand in it."""
+        turn = state.get("hooks_turn")
+        messages = [*state["messages"], *more] if more else state["messages"]
+        return self.around.scene(messages, turn["prompt_id"] if turn else None)
+
+    def shown(self, name: str, tool: object) -> str:
+        """Return a tool's name on the wire."""
+        return name_on_the_wire(name, tool, self.mcp_servers)
+
+    def meet(self) -> Neighbours:
+        """Get to know the running graph: guard its subagents, watch its summaries. Nothing here may fail a run."""
+        try:
+            found = neighbours(self.guard)
+            compaction.watch(found.middleware, self._may_compact)
+            self._guard_subagents(found)
+        except Exception:
+            log.exception("the running graph could not be looked into")
+            return NOBODY
+        return found
+
+    def _guard_subagents(self, found: Neighbours) -> None:
+        task = (found.tools or {}).get(subagents.TASK)
+        if task is None:
+            return
+        loose = subagents.guard_subagents(task, self.guard)
+        with self.lock:
+            fresh = loose - self.memory.loose
+            self.memory.loose |= loose
+        if fresh:
+            subagents.warn_of(fresh)
+
+    def refuses_subagent(self, name: str) -> bool:
+        """Whether a subagent is not to run because hooks would not see what it does."""
+        return self.unguarded == "refuse" and bool({name, "*"} & self.memory.loose)
+
+    def _may_compact(self, messages: Sequence[BaseMessage], trigger: str) -> bool:
+        scene = self.around.scene(messages)
+        moment = scene.moment("PreCompact", trigger=trigger, custom_instructions="")
+        decision = self.dispatcher.run_outside(moment)
+        if not decision.continue_:
+            self.memory.stopping[agent_of(scene)] = stopped_by(decision)
+        elif not decision.block:
+            self.memory.compacted.add(agent_of(scene))
+            return True
+        return False
+
+    # What is fired and forgotten.
+
+    def about_to_use(self, calls: Sequence[ToolCall]) -> None:
+        """Announce calls before they run; one without an id is not announced (S0)."""
+        for call in calls:
+            if self.notifications and call["id"]:
+                self.dispatcher.notify("tool.use", tool_use_payload(call["name"], call["id"], call["args"]))
+
+    def ended(self, call: ToolCall, output: object, *, error: bool) -> None:
+        """Announce the end of a call, whichever it was."""
+        if not self.notifications:
+            return
+        args = call["args"] if call["id"] else None
+        status: Literal["success", "error"] = "error" if error else "success"
+        result = tool_result_payload(call["name"], call["id"], args, status, output)
+        self.dispatcher.notify("tool.result", result)
+        if error:
+            self.dispatcher.notify("tool.error", tool_error_payload(call["name"]))
