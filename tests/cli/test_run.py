@@ -522,7 +522,8 @@ def test_a_reader_that_leaves_does_not_end_the_session(project: Project) -> None
     process.stdout.close()
     project.write("go", "")
     assert process.stderr is not None
-    err = process.stderr.read()
+    with process.stderr as stream:
+        err = stream.read()
     assert process.wait(50) == 0, err
     assert "Traceback" not in err
     assert_ended_once(project)

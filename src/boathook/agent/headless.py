@@ -8,9 +8,9 @@ import traceback
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import BaseMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from boathook.agent.build import APPROVAL_HINT, GATED, build_agent
@@ -21,6 +21,7 @@ from boathook.agent.talk import Talk
 from boathook.agent.transcript import Transcript
 from boathook.hooks import Hooks
 from boathook.hosts.langchain import HooksMiddleware
+from boathook.hosts.langchain.words import context_message, feedback_message, last_answer
 from boathook.session import Session
 from boathook.terms.problem import located
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
 
     from boathook.agent.surface import Surface
-    from boathook.terms.decision import Decision
 
 DONE: Final = 0
 FAILED: Final = 1
@@ -142,35 +142,35 @@ class _Conversation:
     async def _turn(self, prompt: str) -> int:
         opening = await self._session.start("startup")
         if not opening.continue_:
-            return self._stopped(opening)
+            return self._stopped(opening.event, opening.stop_reason)
         asked = await self._session.prompt(prompt)
         if asked.block or not asked.continue_:
-            return self._stopped(asked)
-        messages = [*_context(opening, asked), HumanMessage(prompt)]
+            return self._stopped(asked.event, asked.reason if asked.continue_ else asked.stop_reason)
+        messages = [context_message(told.context, told.event) for told in (opening, asked) if told.context]
+        return await self._work([*messages, HumanMessage(prompt)])
+
+    async def _work(self, messages: list[BaseMessage]) -> int:
+        """Let the agent work until neither it nor a Stop hook wants to go on."""
         while True:
-            last = await self._answer(messages)
-            stop = await self._session.stop(last)
+            state = await self._answer(messages)
+            if stopped := state.get("hooks_stopped"):
+                return self._stopped(stopped["event"], stopped["reason"])
+            answer = last_answer(state["messages"])
+            stop = await self._session.stop("" if answer is None else str(answer.text))
             if not stop.continue_:
-                return self._stopped(stop)
+                return self._stopped(stop.event, stop.stop_reason)
             if not stop.block:
                 return DONE
-            messages = [HumanMessage("\n\n".join(stop.feedback))]
+            messages = [feedback_message(stop.feedback)]
 
-    async def _answer(self, messages: list[BaseMessage]) -> str:
-        """Let the agent work on `messages` and return its last words."""
+    async def _answer(self, messages: list[BaseMessage]) -> dict[str, Any]:
+        """Let the agent answer `messages` and return the graph's state."""
         async for _ in self._agent.astream({"messages": messages}, self._config, stream_mode="messages"):
             pass  # streamed so that models stream; the words come through `Talk`, in order with the hooks
-        state = await self._agent.aget_state(self._config)
-        known: list[BaseMessage] = state.values["messages"]
-        self._transcript.sync(known)
-        return next((message.text for message in reversed(known) if isinstance(message, AIMessage)), "")
+        state: dict[str, Any] = (await self._agent.aget_state(self._config)).values
+        self._transcript.sync(state["messages"])
+        return state
 
-    def _stopped(self, decision: Decision) -> int:
-        words = decision.stop_reason if not decision.continue_ else decision.reason
-        self._surface.warned(f"a {decision.event} hook stopped the run{f': {words}' if words else '.'}")
+    def _stopped(self, event: str, reason: str | None) -> int:
+        self._surface.warned(f"a {event} hook stopped the run{f': {reason}' if reason else '.'}")
         return STOPPED
-
-
-def _context(*decisions: Decision) -> list[BaseMessage]:
-    texts = [text for decision in decisions for text in decision.context]
-    return [HumanMessage("\n\n".join(texts))] if texts else []

@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from boathook.agent.words import did, lasting
+from boathook.agent.words import did, lasting, subject
 from boathook.terms.text import excerpt, safe
 from boathook.terms.tools import wire_name
 
@@ -82,7 +82,7 @@ class Timeline:
         elif moment.event == "PreToolUse":
             self._entry("tool", "tool", tool_call(moment.payload))
             self._change(moment.payload.get("tool_input") or {})
-        elif moment.event == "PostToolUse" and moment.payload.get("tool_name") == "execute":
+        elif moment.event == "PostToolUse" and subject(moment.payload) == "Bash":
             self._output(moment.payload.get("tool_response"))
         elif moment.event in ("SessionStart", "SessionEnd", "Stop"):
             self._entry(_MOMENT_LABELS[moment.event], "hook", _MOMENT_WORDS[moment.event])
