@@ -150,7 +150,7 @@ class Engine:
         """Return the outcomes' problems; of failures, each cause only once in a session (section 6)."""
         fresh = []
         for outcome in outcomes:
-            causes = {problem: (problem.code, problem.file, problem.pointer) for problem in outcome.problems}
+            causes = {each: (each.code, each.file, each.pointer, each.handler) for each in outcome.problems}
             again = self.reported if outcome.status in {"failed", "timeout"} else ()
             fresh += [problem for problem, cause in causes.items() if cause not in again]
             self.reported.update(causes.values())

@@ -95,16 +95,18 @@ def read_lifecycle(reading: Reading, node: Node) -> None:
         event = EVENTS.get(member.key)
         if event is None:
             _unknown_event(reading, member, pointer)
-        elif member.node.kind != "array":
+            continue
+        if event.name in counted:
+            found = f"`{event.name}` stands twice under `hooks`; both lists count, in file order."
+            reading.problem("key-duplicate", found, "Join them.", pointer, member.offset)
+        if member.node.kind != "array":
             _wrong_type(reading, f"`{member.key}`", "a list of groups", member.node, pointer)
+            counted[event.name] += 0
         else:
-            if counted[event.name]:
-                found = f"`{event.name}` stands twice under `hooks`; both lists count, in file order."
-                reading.problem("key-duplicate", found, "Join them.", pointer, member.offset)
             for index, group in enumerate(member.node.items):
                 place = _Place(event, index + counted[event.name], reading.pointer(pointer, index))
                 _read_group(reading, place, group)
-            counted[event.name] += max(1, len(member.node.items))
+            counted[event.name] += len(member.node.items)
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,8 +109,8 @@ class _Reader:
         inner = self._inner()
         self._note_unknown(self.reply, UNIVERSAL, "")
         self._note_unknown(inner, self._inner_keys(), "hookSpecificOutput.")
+        stop = self._stop()  # first, for a stop that could not be read voids an allow
         permission, reason, interrupt, blocked = self._decision(inner)
-        stop = self._stop()
         return Answer(
             permission=blocked.permission or permission,
             blocks=blocked.blocks or permission == "deny",
