@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from boathook import UnknownEventError
-from boathook.session import Session, SessionOrderError, State
+from boathook.session import HooksLike, Session, SessionOrderError, State
 from boathook.session.life import BEFORE_START, BESIDE, check_allowed, is_ordered
 from boathook.terms.events import EVENTS, NOTIFICATIONS
 from session_recording import Recording, blocking
@@ -243,3 +243,12 @@ def test_a_blocking_host_gets_the_same() -> None:
         assert session.drain_sync(5)
     assert blocks == [True] * 8 + [False]
     assert hooks.events()[-2:] == ["task.complete", "SessionEnd"]
+
+
+def test_a_host_can_be_handed_a_session_wherever_hooks_are_expected() -> None:
+    hooks: HooksLike = Session(Recording())
+    hooks.dispatch_sync("SessionStart", {"source": "startup"})
+    assert asyncio.run(hooks.dispatch("Notification", {"message": "x"})).event == "Notification"
+    hooks.notify("user.name.set", {"name": "Ada", "assistant_id": "agent"})
+    asyncio.run(hooks.drain())
+    assert hooks.drain_sync(1)

@@ -3,9 +3,16 @@ from __future__ import annotations
 import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
 
 from boathook.session import Session
+from boathook.terms.decision import Decision
 from session_recording import Recording, until_async
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pytest
 
 
 def test_callers_that_come_at_once_are_served_one_by_one_in_the_order_of_their_calls() -> None:
@@ -138,3 +145,19 @@ def test_many_threads_at_once_are_all_served() -> None:
     assert len(ordered) == 80
     assert all(ordered[at][1] == ordered[at + 1][1] for at in range(0, 80, 2))
     assert all([ordered[at][0], ordered[at + 1][0]] == ["begin", "end"] for at in range(0, 80, 2))
+
+
+def test_a_delivery_in_the_background_that_fails_is_logged_and_lets_the_next_one_go(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def answer(event: str, payload: Mapping[str, Any]) -> Decision:
+        if event == "context.offload":
+            raise OSError("no more processes")
+        return Decision(event, "")
+
+    with Session(Recording(answer)) as session:
+        session.dispatch_sync("SessionStart", {"source": "startup"})
+        session.notify("context.offload")
+        assert session.dispatch_sync("Stop").event == "Stop"
+        assert session.drain_sync(30)
+    assert "context.offload could not be delivered" in caplog.text
