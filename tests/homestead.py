@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Any
-
-import pytest
+from typing import TYPE_CHECKING, Any
 
 from boathook import Hooks
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
 
 
 class Homestead:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import FrozenInstanceError
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from homestead import Homestead, codes, commands, on, write
 
 from boathook import Hooks
 from boathook.config import watch
 from boathook.config.scopes import Places, project_root
 from boathook.terms.problem import ConfigError
+from homestead import Homestead, codes, commands, on, write
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.fixture
