@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -221,12 +222,40 @@ print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), busy.result().code)
     assert said(script) == "2 0\n"
 
 
-def test_ctrl_c_in_the_thread_that_runs_a_command_ends_the_command(tmp_path: Path) -> None:
+@pytest.mark.parametrize("pause", [0.0, 0.0005, 0.002, 0.05])
+def test_ctrl_c_in_the_thread_that_runs_a_command_ends_the_command(pause: float, tmp_path: Path) -> None:
     note = tmp_path / "pid"
     code = f"{START}run(command('/bin/sh', '-c', 'echo $$ > {note}; exec sleep 77'))"
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen([sys.executable, "-c", code], env=env, stderr=subprocess.PIPE) as process:
         child = read_pid(note)
+        time.sleep(pause)
         process.send_signal(signal.SIGINT)
         assert b"KeyboardInterrupt" in process.communicate(timeout=20)[1]
     until(lambda: not alive(child))
+
+
+def test_ctrl_c_at_any_moment_of_a_start_leaves_nothing() -> None:
+    script = """
+def interrupt(number, frame):
+    raise KeyboardInterrupt
+signal.signal(signal.SIGALRM, interrupt)
+for turn in range(25):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 1e-5 + turn * 48e-6)
+        run(command("/bin/sleep", "76"))
+    except KeyboardInterrupt:
+        pass
+time.sleep(0.05)
+left = []
+for pid in filter(str.isdigit, os.listdir("/proc")):
+    try:
+        words = open(f"/proc/{pid}/stat").read().split()
+    except OSError:
+        continue
+    if words[3] == str(os.getpid()) and words[2] != "Z":
+        left.append(words)
+print(left)
+"""
+    done = host(START + script)
+    assert done.stdout == "[]\n"

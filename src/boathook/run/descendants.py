@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from boathook.run.leader import Leader
+
+
+HAS_PROC = sys.platform == "linux"
 
 
 def _proc_is_ours() -> bool:
@@ -106,18 +110,20 @@ class Family:
     """A leader's whole descent, while it is being ended.
 
     On Linux that is: what is of the leader's session or group, what carries the mark of the
-    run in its environment, and the children of all these. Elsewhere it is the group.
+    run in its environment, and the children of all these. Elsewhere it is the group. Where
+    there is no leader to be named, because its start was interrupted, the mark alone tells.
     """
 
     __slots__ = ("_born", "_known", "_leader", "_mark", "_proc", "_strayed")
 
-    def __init__(self, leader: Leader, mark: str) -> None:
+    def __init__(self, leader: Leader | None, mark: str) -> None:
         self._leader = leader
         self._mark = os.fsencode(mark)
         self._known: dict[int, Entry] = {}
         self._strayed = False
-        self._proc = sys.platform == "linux" and _proc_is_ours()
-        first = entry(leader.pid) if self._proc and leader.still_ours() else None
+        self._proc = HAS_PROC and _proc_is_ours()
+        group = self._group()
+        first = entry(group) if self._proc and group is not None else None
         # Nothing older can descend from it, and need not be looked at closely.
         self._born = first.born if first else 0
 
@@ -128,7 +134,11 @@ class Family:
         """
         if self._proc:
             self._search(number)
-        if (group := self._group()) is not None:
+            group = self._group()
+        else:
+            # The leader may be reaped, and yet the number is the group's while anyone is in it.
+            group = None if self._leader is None else self._leader.pid
+        if group is not None:
             _signal_group(group, number)
 
     def living(self) -> bool:
@@ -139,8 +149,7 @@ class Family:
         """
         if not self._proc:
             # Its own remains would count as a living group.
-            self._leader.reap()
-            return _signal_group(self._leader.pid, 0)
+            return self._leader is not None and self._leader.reap() and _signal_group(self._leader.pid, 0)
         if any(_same(one) for one in self._known.values()):
             return True
         self._search()
@@ -151,7 +160,7 @@ class Family:
 
     def _group(self) -> int | None:
         """Return the group's number; None where it may be another's by now, and the mark alone counts."""
-        return self._leader.pid if self._leader.still_ours() else None
+        return self._leader.pid if self._leader is not None and self._leader.still_ours() else None
 
     def _search(self, number: int | None = None) -> None:
         """Find those that live, and signal the ones outside the group as soon as they are found."""
@@ -160,7 +169,7 @@ class Family:
         kin: dict[int, Entry] = {}
         for pid in _numbers():
             one = entry(pid)
-            if one is None or one.born < self._born or pid in (self._leader.pid, os.getpid()):
+            if one is None or one.born < self._born or pid in (group, os.getpid()):
                 continue
             seen[pid] = one
             if self._is_kin(one, group):
@@ -185,6 +194,17 @@ class Family:
             self._strayed = True
             if number is not None:
                 _send(one, number)
+
+
+def kill_marked(mark: str) -> None:
+    """Kill what carries `mark`, when its start was interrupted and nobody knows its number.
+
+    Looks for it during a twentieth of a second: what is just being loaded shows no environment yet.
+    """
+    family = Family(None, mark)
+    for _ in range(5):
+        family.signal(signal.SIGKILL)
+        time.sleep(0.01)
 
 
 def _signal_group(group: int, number: int) -> bool:

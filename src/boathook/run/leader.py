@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 HAS_PIDFD: Final = hasattr(os, "pidfd_open")
+HAS_WAITID = hasattr(os, "waitid")
+"""Not so on macOS before Python 3.13: there, to see an exit is to reap it."""
 
 _LOOKS: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02)
 """Seconds between looks where the system cannot tell of an exit; the last one repeats."""
@@ -97,7 +99,7 @@ class Leader:
         """See whether it exited, where nothing tells of it."""
         if self._pidfd >= 0 or self.exited:
             return
-        if not hasattr(os, "waitid"):
+        if not HAS_WAITID:
             self._wait(os.WNOHANG)
             return
         try:
@@ -122,7 +124,7 @@ class Leader:
         """Take its exit status if it exited; false while it has not."""
         if self._reaped:
             return True
-        if not hasattr(os, "waitid"):
+        if not HAS_WAITID:
             self._wait(os.WNOHANG)
             return self._reaped
         which, number = (os.P_PIDFD, self._pidfd) if self._pidfd >= 0 else (os.P_PID, self.pid)

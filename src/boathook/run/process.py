@@ -17,7 +17,7 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Final
 
 from boathook.run.cancel import Cancel
-from boathook.run.descendants import Family
+from boathook.run.descendants import Family, kill_marked
 from boathook.run.leader import HAS_PIDFD, Leader
 from boathook.run.pipes import Pipes
 
@@ -116,15 +116,26 @@ def _unstarted(error: OSError | ValueError, started: float) -> Exit:
 def _run(command: Command, cancel: Cancel, started: float, *, pidfd: bool) -> Exit:
     if not command.argv or not command.argv[0]:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), "")
+    mark = os.urandom(12).hex()
     wake = cancel.attach()
     try:
         pipes = Pipes(command.stdin, command.stdout_limit, command.stderr_limit)
         try:
-            return _Running(command, cancel, wake, pipes, started, pidfd=pidfd).to_its_end()
+            leader = Leader(command.argv, command.cwd, _marked(command.env, mark), pipes.child, pidfd=pidfd)
+            return _Running(command, cancel, wake, pipes, leader, mark, started).to_its_end()
+        except (KeyboardInterrupt, SystemExit):
+            # Ctrl-C in the thread that waits here. It may have come before anybody knew the child's number.
+            kill_marked(mark)
+            raise
         finally:
             pipes.close()
     finally:
         cancel.detach()
+
+
+def _marked(env: Mapping[str, str], mark: str) -> dict[str, str]:
+    outer = env.get(MARK_VARIABLE)
+    return {**env, MARK_VARIABLE: f"{outer}:{mark}" if outer else mark}
 
 
 class _Running:
@@ -133,17 +144,22 @@ class _Running:
     __slots__ = ("_cancel", "_deadline", "_leader", "_mark", "_pipes", "_poll", "_started", "_wake")
 
     def __init__(
-        self, command: Command, cancel: Cancel, wake: int, pipes: Pipes, started: float, *, pidfd: bool
+        self,
+        command: Command,
+        cancel: Cancel,
+        wake: int,
+        pipes: Pipes,
+        leader: Leader,
+        mark: str,
+        started: float,
     ) -> None:
         self._cancel = cancel
         self._wake = wake
         self._pipes = pipes
+        self._leader = leader
+        self._mark = mark
         self._started = started
         self._deadline = started + command.timeout
-        self._mark = os.urandom(12).hex()
-        inherited = command.env.get(MARK_VARIABLE)
-        env = {**command.env, MARK_VARIABLE: f"{inherited}:{self._mark}" if inherited else self._mark}
-        self._leader = Leader(command.argv, command.cwd, env, pipes.child, pidfd=pidfd)
         self._poll = select.poll()
 
     def to_its_end(self) -> Exit:
@@ -159,7 +175,7 @@ class _Running:
             self._collect()
             return self._exit(timed_out=timed_out)
         except BaseException:
-            # Ctrl-C in the thread that waits here, or a bug of ours: the child does not survive either.
+            # Ctrl-C or a bug of ours: the child does not survive either.
             Family(self._leader, self._mark).signal(SIGKILL)
             raise
         finally:
