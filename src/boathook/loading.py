@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,7 +39,8 @@ class Wanted:
         trust_project: bool,
     ) -> Wanted:
         """Take the options of a caller; paths that depend on the current folder are fixed here."""
-        root = Path(project).absolute() if project is not None else scopes.project_root(Path.cwd())
+        here = _current_folder()
+        root = Path(here, project) if project is not None else scopes.project_root(here)
         return cls(
             root,
             None if files is None else tuple(files),
@@ -46,6 +48,14 @@ class Wanted:
             approved,
             trust_project,
         )
+
+
+def _current_folder() -> Path:
+    """Return the current folder; where it was deleted, the path that it had."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return Path(os.environ.get("PWD", "/"))
 
 
 @dataclass(frozen=True, slots=True)

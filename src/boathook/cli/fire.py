@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from boathook.cli.options import add_hooks_options, load_hooks
 from boathook.cli.show import show_decision
 from boathook.moment import row_of
+from boathook.terms.events import NOTIFICATIONS
 from boathook.terms.problem import PayloadError, Problem
 from boathook.terms.text import safe
 
@@ -44,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Fire one event."""
     row_of(args.event)
-    payload = read_payload(sys.stdin.buffer.read())
+    payload = read_payload(sys.stdin.buffer.read() if sys.stdin else b"")
     hooks = load_hooks(args)
     decision = hooks.dispatch_sync(args.event, payload)
     early = (*hooks.problems, *_other_event(args.event, payload))
@@ -74,8 +75,8 @@ def _no_constant(word: str) -> NoReturn:
 
 
 def _other_event(event: str, payload: dict[str, Any]) -> tuple[Problem, ...]:
-    named = payload.get("hook_event_name", event)
-    if named == event or "." in event:
+    named = payload.get("event" if event in NOTIFICATIONS else "hook_event_name", event)
+    if named == event:
         return ()
     found = f"the payload is of {str(named)[:80]!r}, but {event} was fired; handlers read {event}."
     return (Problem("payload-event", found),)

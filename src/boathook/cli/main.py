@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import sys
 from typing import TYPE_CHECKING, Final, NoReturn
@@ -93,6 +94,9 @@ def entry(argv: Sequence[str] | None = None) -> NoReturn:
     """Be the program: everything that goes wrong ends here, in words."""
     if argv is not None:
         sys.argv[1:] = argv
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # no locale makes a message a crash
     raise SystemExit(_guarded())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -42,7 +43,8 @@ def base_environment(root: str, event: str, session_id: str) -> dict[str, str]:
     names["BOATHOOK_EVENT"] = event
     # A NUL cannot stand in an environment; a session id is the host's, and may hold anything.
     told = session_id[:_SESSION_ID_LIMIT].replace("\0", "")
-    names["BOATHOOK_SESSION_ID"] = told.encode("utf-8", "replace").decode()
+    encoding = sys.getfilesystemencoding()
+    names["BOATHOOK_SESSION_ID"] = told.encode(encoding, "replace").decode(encoding)
     names[DEPTH_VARIABLE] = str(depth() + 1)
     return names
 
