@@ -1,0 +1,242 @@
+"""Which files a command names, read as a shell would read it."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from boathook.config.coverage import Coverage, cover
+from boathook.config.schema import Handler
+from boathook.config.shell import ShellError, parse
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILES = {
+    "guard.sh": "",
+    "hooks/guard.py": "",
+    "hooks/rules.json": "{}",
+    "hooks/with space.sh": "",
+    "hooks/$odd'name.sh": "",
+    "hooks/filter.jq": ".",
+    "pkg/__init__.py": "",
+    "pkg/__main__.py": "",
+    "pkg/deep/part.py": "",
+    "single.py": "",
+    "src/inner/__init__.py": "",
+    "app/__main__.py": "",
+    "tool/index.js": "",
+    "package.json": json.dumps(
+        {"scripts": {"lint": "node tool/index.js", "prelint": "sh guard.sh", "other": "vitest"}}
+    ),
+    "pyproject.toml": "",
+    "uv.lock": "",
+    "Makefile": "include more.mk\nall: other\ncheck: needed\n\t@sh guard.sh\nneeded: ; python3 single.py\nother:\n\ttrue\n",
+    "more.mk": "",
+    "sub/Makefile": "check:\n\tcat ../hooks/rules.json\n",
+    "sub/run.sh": "",
+    "justfile": "",
+    "bin/tool": "#!/bin/sh\n",
+}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for name, text in FILES.items():
+        path = tmp_path / "project" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755)
+    return tmp_path / "project"
+
+
+def covered(root: Path, command: str | tuple[str, ...]) -> tuple[list[str], tuple[str, ...]]:
+    shell = isinstance(command, str)
+    handler = Handler(
+        name="h",
+        source="hooks.json",
+        scope="project",
+        pointer="",
+        line=1,
+        events=("Stop",),
+        command=command if isinstance(command, str) else None,
+        argv=None if shell else tuple(command),
+        timeout=1,
+    )
+    found: Coverage = cover(handler, root)
+    return sorted(os.path.relpath(file, root) for file in found.files), found.uncovered
+
+
+PKG = ["pkg/__init__.py", "pkg/__main__.py", "pkg/deep/part.py"]
+
+
+@pytest.mark.parametrize(
+    ("command", "files"),
+    [
+        # interpreter and script
+        ("./guard.sh", ["guard.sh"]),
+        ("sh guard.sh", ["guard.sh"]),
+        ("bash -eu ./guard.sh x", ["guard.sh"]),
+        ("/bin/sh guard.sh", ["guard.sh"]),
+        ("python3 hooks/guard.py --rules=hooks/rules.json", ["hooks/guard.py", "hooks/rules.json"]),
+        ("python3.11 -W ignore -u hooks/guard.py", ["hooks/guard.py"]),
+        ("node tool/index.js", ["tool/index.js"]),
+        ("jq -f hooks/filter.jq", ["hooks/filter.jq"]),
+        ('"$CLAUDE_PROJECT_DIR"/guard.sh', ["guard.sh"]),
+        ("${DEEPAGENTS_PROJECT_DIR}/guard.sh", ["guard.sh"]),
+        ("${HERE:-.}/guard.sh", ["guard.sh"]),
+        ("$PWD/guard.sh", ["guard.sh"]),
+        ("sh 'hooks/with space.sh'", ["hooks/with space.sh"]),
+        (r"sh hooks/with\ space.sh", ["hooks/with space.sh"]),
+        ('sh "hooks/\\$odd\'name.sh"', ["hooks/$odd'name.sh"]),
+        (("sh", "hooks/$odd'name.sh"), ["hooks/$odd'name.sh"]),
+        # modules
+        ("python -m pkg", PKG),
+        ("python3 -m pkg.deep.part", PKG),
+        ("python -m single", ["single.py"]),
+        ("PYTHONPATH=src python -m inner", ["src/inner/__init__.py"]),
+        ("python app", ["app/__main__.py"]),
+        # programs that run others
+        ("env A=1 -u B ./guard.sh", ["guard.sh"]),
+        ("exec nohup timeout -k 1 5 nice -n 3 ./guard.sh", ["guard.sh"]),
+        ("sudo -u nobody sh guard.sh", ["guard.sh"]),
+        ("xargs -n 1 ./guard.sh", ["guard.sh"]),
+        ("flock /tmp/lock ./guard.sh", ["guard.sh"]),
+        ("npm run lint", ["guard.sh", "package.json", "tool/index.js"]),
+        ("cd hooks && pnpm run -s lint", ["guard.sh", "package.json", "tool/index.js"]),
+        ("yarn lint", ["guard.sh", "package.json", "tool/index.js"]),
+        ("uv run hooks/guard.py", ["hooks/guard.py", "pyproject.toml", "uv.lock"]),
+        ("uv run --with rich python hooks/guard.py", ["hooks/guard.py", "pyproject.toml", "uv.lock"]),
+        ("uv run -m pkg", [*PKG, "pyproject.toml", "uv.lock"]),
+        ("poetry run ./guard.sh", ["guard.sh", "pyproject.toml"]),
+        ("make check", ["Makefile", "guard.sh", "more.mk", "single.py"]),
+        ("make", ["Makefile", "more.mk"]),
+        ("make -C sub check", ["hooks/rules.json", "sub/Makefile"]),
+        ("make -f sub/Makefile", ["sub/Makefile"]),
+        ("just check", ["justfile"]),
+        # the shell's own ways
+        ("sh -c 'python3 hooks/guard.py'", ["hooks/guard.py"]),
+        ("bash -lc './guard.sh \"$0\"'", ["guard.sh"]),
+        (("sh", "-c", "exec ./guard.sh"), ["guard.sh"]),
+        ("eval 'sh guard.sh'", ["guard.sh"]),
+        ("A=1 B=2 ./guard.sh", ["guard.sh"]),
+        ("DIR=hooks; python3 $DIR/guard.py", ["hooks/guard.py"]),
+        ("cat hooks/rules.json | ./guard.sh", ["guard.sh", "hooks/rules.json"]),
+        ("./guard.sh < hooks/rules.json", ["guard.sh", "hooks/rules.json"]),
+        ("cd sub && ./run.sh", ["sub/run.sh"]),
+        ("(cd sub && ./run.sh); ./guard.sh", ["guard.sh", "sub/run.sh"]),
+        ("if ! ./guard.sh; then sh sub/run.sh; fi", ["guard.sh", "sub/run.sh"]),
+        ("echo $(sh sub/run.sh) `./guard.sh`", ["guard.sh", "sub/run.sh"]),
+        ('echo "$(cd sub && ./run.sh)" && ./guard.sh', ["guard.sh", "sub/run.sh"]),
+        ("diff <(sh guard.sh) <(sh sub/run.sh)", ["guard.sh", "sub/run.sh"]),
+        (". ./guard.sh && source sub/run.sh", ["guard.sh", "sub/run.sh"]),
+        ("sh guard.sh # sub/run.sh", ["guard.sh"]),
+        ("cat hooks/*.j*", ["hooks/filter.jq", "hooks/rules.json"]),
+        ("sh guard.sh &\nsh sub/run.sh", ["guard.sh", "sub/run.sh"]),
+        # what is written is not what runs
+        ("./guard.sh > hooks/rules.json 2>> single.py", ["guard.sh"]),
+        ("./guard.sh | tee hooks/rules.json", ["guard.sh"]),
+        ("[ -f hooks/rules.json ] && ./guard.sh", ["guard.sh"]),
+        ("echo guard.sh", []),
+        ("true", []),
+    ],
+)
+def test_the_files_that_a_command_names_are_covered(
+    root: Path, command: str | tuple[str, ...], files: list[str]
+) -> None:
+    assert covered(root, command)[0] == sorted(files)
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("sh $SCRIPT", "the script $SCRIPT, which is known only when it runs"),
+        ("$TOOL x", "the program $TOOL, which is known only when it runs"),
+        ("sh gone.sh", "the script gone.sh, which is not there"),
+        ("sh /etc/passwd", "/etc/passwd, which lies outside the project"),
+        ("../outside.sh", "the script ../outside.sh, which is not there"),
+        ("no-such-program-here", "no-such-program-here, which is not found on PATH"),
+        ("python -m json.tool", "the module json.tool, which is not in the project"),
+        ("npm run nothing", "package.json has no script 'nothing'"),
+        ("npx prettier", "what npx runs, fetches or reads by itself"),
+        ("just check", "what just runs"),
+        ("uv run ruff", "the packages that uv installs"),
+        ("make check", "what Makefile makes of its variables"),
+        ("cd /nowhere-known && make", "there is no makefile"),
+        ('cd "$X" && ./guard.sh', 'where cd "$X" leads'),
+        ('eval "$X"', 'what eval "$X" runs'),
+        ('sh -c "$X"', 'what "$X" runs'),
+        ('jq "$FILTER" hooks/rules.json', '"$FILTER", where it names a file'),
+        ("./guard.sh | tee out.log", "out.log, which tee writes"),
+        ("sh 'guard.sh", "it cannot be read as a shell command: a ' is not closed"),
+        ("sh <<EOF\n./guard.sh\nEOF\n", "files that its here-document names"),
+    ],
+)
+def test_what_cannot_be_told_is_said_in_words(root: Path, command: str, words: str) -> None:
+    assert words in "\n".join(covered(root, command)[1])
+
+
+@pytest.mark.parametrize(
+    "command", ["./guard.sh", "python3 hooks/guard.py", "cat hooks/rules.json | jq .a", "sh -c './guard.sh'"]
+)
+def test_what_is_wholly_covered_raises_no_doubt(root: Path, command: str) -> None:
+    if "jq" not in command:
+        assert covered(root, command)[1] == ()
+
+
+def test_a_program_that_path_finds_inside_the_project_is_covered(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{root}/bin:{os.environ['PATH']}")
+    assert covered(root, "tool x") == (["bin/tool"], ())
+
+
+def test_files_outside_of_the_project_are_not_read(root: Path) -> None:
+    outside = root.parent / "secret.txt"
+    outside.write_text("x")
+    assert covered(root, f"cat {outside}")[0] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "'",
+        '"',
+        "`",
+        "$(",
+        "${",
+        "(",
+        '"$(',
+        "$(" * 200,
+        "((((",
+        "a\\",
+        "\\",
+        "<",
+        "a <<",
+        "<<E",
+        "&& ||",
+        ")",
+        "\0",
+    ],
+)
+def test_any_text_is_read_or_refused_and_never_breaks(root: Path, text: str) -> None:
+    try:
+        parse(text)
+    except ShellError:
+        pass
+    covered(root, text)
+
+
+def test_a_script_that_calls_itself_in_a_circle_ends(root: Path) -> None:
+    (root / "package.json").write_text(json.dumps({"scripts": {"a": "npm run b", "b": "npm run a"}}))
+    files, words = covered(root, "npm run a")
+    assert files == ["package.json"]
+    assert "it is nested too deeply to be followed" in words
+
+
+def test_a_pipe_in_a_files_place_does_not_hold_anyone(root: Path) -> None:
+    os.mkfifo(root / "fifo")
+    assert covered(root, "sh fifo")[0] == []
