@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import json
 import os
 import subprocess
 import sys
+import tempfile
 from typing import TYPE_CHECKING
 
 import pytest
@@ -116,12 +118,17 @@ def test_it_ends_with_commands_that_work(kept: tuple[Path, subprocess.CompletedP
     assert "Nothing is removed by force" in fired.stdout
 
 
-def test_in_a_pipe_nothing_is_left_behind_and_nothing_is_coloured(tmp_path: Path) -> None:
-    ended = play(tmp_path / "tmp")
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert list((tmp_path / "tmp").glob("boathook-demo-*")) == []
-    assert "Removed again" in ended.stdout
-    assert "\x1b" not in ended.stdout
+def test_in_a_pipe_nothing_is_left_behind_and_nothing_is_coloured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("BOATHOOK_HOME", "PATH"):
+        monkeypatch.setenv(name, os.environ.get(name, ""))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert demo.main(argparse.Namespace(keep=False, plain=False)) == 0
+    shown = capsys.readouterr().out
+    assert list(tmp_path.iterdir()) == []
+    assert "Removed again" in shown
+    assert "\x1b" not in shown
 
 
 def test_the_project_is_broken_before_anybody_mends_it(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -9,11 +10,14 @@ import stat
 import subprocess
 import sys
 import time
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from boathook.cli import main as program
 
 LOG = """#!/bin/sh
 cat >> "$DEEPAGENTS_PROJECT_DIR/log.jsonl"
@@ -64,24 +68,37 @@ class Project:
         return {**kept, "HOME": str(self.home), **more}
 
     def start(self, *args: str, **environment: str) -> subprocess.Popen[str]:
-        files = [
-            part for name in ("hooks.json", "list.json") if self.has(name) for part in ("--config", name)
-        ]
-        command = [sys.executable, "-m", "boathook.cli.main", "run", *files, *args]
+        command = [sys.executable, "-m", "boathook.cli.main", "run", *self.files(), *args]
         return subprocess.Popen(
             command,
             cwd=self.root,
-            env=self.environment(**{"BOATHOOK_MODEL": "scripted:story.toml", **environment}),
+            env={**self.environment(), **self.variables(), **environment},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
 
-    def run(self, *args: str, **environment: str) -> Ended:
-        process = self.start(*args, **environment)
-        out, err = process.communicate(timeout=50)
-        return Ended(process.returncode, out, err)
+    def run_here(self, *args: str, stdin: str = "", **environment: str) -> Ended:
+        """Run the program in this process, which has paid for the imports already."""
+        out, err = io.StringIO(), io.StringIO()
+        typed = io.TextIOWrapper(io.BytesIO(stdin.encode()))
+        with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+            for key in ("BOATHOOK_HOME", "BOATHOOK_DEPTH"):
+                patch.delenv(key, raising=False)
+            for key, value in {**self.variables(), **environment}.items():
+                patch.setenv(key, value)
+            patch.chdir(self.root)
+            patch.setattr(sys, "argv", ["boathook", "run", *self.files(), *args])
+            patch.setattr(sys, "stdin", typed)
+            status = program._guarded()
+        return Ended(status, out.getvalue(), err.getvalue())
+
+    def variables(self) -> dict[str, str]:
+        return {"HOME": str(self.home), "BOATHOOK_MODEL": "scripted:story.toml"}
+
+    def files(self) -> list[str]:
+        return [part for name in ("hooks.json", "list.json") if self.has(name) for part in ("--config", name)]
 
     def interrupt(self, process: subprocess.Popen[str], sign: str, *numbers: int) -> Ended:
         """Send the first signal once the file `sign` is there, the others once `sign.N` is."""
@@ -209,13 +226,13 @@ def build_story(root: Path) -> Project:
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Ended]:
     project = build_story(tmp_path_factory.mktemp("told"))
-    return project, project.run("go on")
+    return project, project.run_here("go on")
 
 
 @pytest.fixture(scope="module")
 def json_told(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, Ended]:
     project = build_story(tmp_path_factory.mktemp("json"))
-    return project, project.run("--json", "go on")
+    return project, project.run_here("--json", "go on")
 
 
 def test_a_whole_session_ends_with_0_and_only_the_agents_words_on_stdout(told: tuple[Project, Ended]) -> None:
@@ -366,7 +383,7 @@ def assert_ended_once(project: Project) -> None:
 def test_a_failing_model_is_one_line_and_1_and_the_session_still_ends(project: Project) -> None:
     project.script('[[turn]]\ntext = "half"\nerror = "overloaded"\n')
     ending_hooks(project)
-    ended = project.run("go")
+    ended = project.run_here("go")
     assert (ended.status, ended.out) == (1, "half\n")
     assert "boathook: the agent failed: ScriptedModelError: overloaded" in ended.err
     assert "Traceback" not in ended.err
@@ -377,7 +394,7 @@ def test_a_hook_that_stops_everything_is_3_with_its_reason(project: Project) -> 
     project.script('[[turn]]\ncalls = [{ tool = "ls", args = { path = "." } }]\n')
     stop = command('echo \'{"continue": false, "stopReason": "low tide"}\'')
     ending_hooks(project, PreToolUse=on(stop))
-    ended = project.run("go")
+    ended = project.run_here("go")
     assert ended.status == 3, ended.err
     assert "low tide" in ended.err
     assert ended.out == ""
@@ -387,7 +404,7 @@ def test_a_hook_that_stops_everything_is_3_with_its_reason(project: Project) -> 
 def test_a_refused_prompt_is_3_and_never_reaches_the_model(project: Project) -> None:
     project.script('[[turn]]\ntext = "never said"\n')
     ending_hooks(project, UserPromptSubmit=on(command("echo too rude >&2; exit 2")))
-    ended = project.run("go")
+    ended = project.run_here("go")
     assert (ended.status, ended.out) == (3, "")
     assert "boathook: a UserPromptSubmit hook stopped the run: too rude" in ended.err
     assert_ended_once(project)
@@ -441,26 +458,8 @@ def test_a_second_ctrl_c_kills_a_slow_end_hook(project: Project) -> None:
 def test_the_prompt_may_come_on_stdin_and_the_folder_by_cwd(project: Project) -> None:
     project.script('[[turn]]\nwhen.input.contains = "piped"\ntext = "{{cwd}}"\n')
     project.write("elsewhere/file", "")
-    process = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "boathook.cli.main",
-            "run",
-            "--model",
-            "scripted:story.toml",
-            "--cwd",
-            "elsewhere",
-        ],
-        cwd=project.root,
-        env=project.environment(),
-        input="piped",
-        capture_output=True,
-        text=True,
-        timeout=50,
-        check=False,
-    )
-    assert (process.returncode, process.stdout) == (0, f"{project.root}/elsewhere\n"), process.stderr
+    ended = project.run_here("--cwd", "elsewhere", stdin="piped")
+    assert (ended.status, ended.out) == (0, f"{project.root}/elsewhere\n"), ended.err
 
 
 @pytest.mark.parametrize("trusted", [True, False])
@@ -470,7 +469,7 @@ def test_project_hooks_run_only_when_trusted_and_are_never_skipped_in_silence(
     project.script('[[turn]]\ntext = "hi"\n')
     (project.root / ".git").mkdir()
     project.write(".deepagents/hooks.json", json.dumps({"hooks": {"Stop": on(command("touch ran"))}}))
-    ended = project.run(*(["--trust-project-hooks"] if trusted else []), "go")
+    ended = project.run_here(*(["--trust-project-hooks"] if trusted else []), "go")
     assert ended.status == 0, ended.err
     assert project.has("ran") is trusted
     assert ("--trust-project-hooks" in ended.err) is not trusted
@@ -502,7 +501,7 @@ text = "I may not."
             "SubagentStop": on(command("sh log.sh")),
         }
     )
-    ended = project.run("--approve", "all", "go")
+    ended = project.run_here("--approve", "all", "go")
     assert (ended.status, ended.out) == (0, "I delegate.\nIt may not.\n"), ended.err
     assert not project.has("counted")
     rows = project.log()
@@ -533,26 +532,26 @@ def test_a_reader_that_leaves_does_not_end_the_session(project: Project) -> None
 
 
 def test_without_a_model_one_line_says_how_to_choose_one(project: Project) -> None:
-    ended = project.run("go", BOATHOOK_MODEL="")
+    ended = project.run_here("go", BOATHOOK_MODEL="")
     assert (ended.status, ended.out) == (64, "")
     assert ended.err.startswith("boathook: no model chosen: give --model or set BOATHOOK_MODEL")
     assert ended.err.count("\n") == 1
 
 
 def test_without_a_prompt_it_says_so(project: Project) -> None:
-    ended = project.run()
+    ended = project.run_here()
     assert ended.status == 64
     assert "no prompt" in ended.err
 
 
 def test_a_folder_that_is_not_there_is_wrong_usage(project: Project) -> None:
-    ended = project.run("--cwd", "absent", "go")
+    ended = project.run_here("--cwd", "absent", "go")
     assert ended.status == 64
     assert "absent is not a folder" in ended.err
 
 
 def test_a_missing_provider_package_is_one_line_and_1(project: Project) -> None:
-    ended = project.run("--model", "groq:llama", "go")
+    ended = project.run_here("--model", "groq:llama", "go")
     assert ended.status == 1
     assert "pip install langchain-groq" in ended.err
     assert ended.err.count("\n") == 1
@@ -560,12 +559,12 @@ def test_a_missing_provider_package_is_one_line_and_1(project: Project) -> None:
 
 def test_an_unusable_hooks_file_and_a_faulty_script_are_65(project: Project) -> None:
     project.write("hooks.json", "{")
-    ended = project.run("go")
+    ended = project.run_here("go")
     assert ended.status == 65
     assert "hooks.json" in ended.err
     project.hooks({})
     project.script("[[turn]]\ntxt = 1\n")
-    ended = project.run("go")
+    ended = project.run_here("go")
     assert (ended.status, ended.err.count("\n")) == (65, 1)
     assert "story.toml:1: turn 1: unknown key 'txt' (did you mean 'text'?)" in ended.err
 
