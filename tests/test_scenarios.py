@@ -68,11 +68,11 @@ OWN_KEYS = {"run", "say", "bytes", "err", "exit", "matcher"}
 
 
 def scenarios() -> list[Any]:
-    found = []
-    for file in FILES:
-        for table in tomllib.loads(file.read_text())["scenario"]:
-            found.append(pytest.param(table, id=f"{file.stem}: {table['claim']}"))
-    return found
+    return [
+        pytest.param(table, id=f"{file.stem}: {table['claim']}")
+        for file in FILES
+        for table in tomllib.loads(file.read_text())["scenario"]
+    ]
 
 
 def script(handler: Table, index: int, project: Path) -> str:

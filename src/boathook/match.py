@@ -64,8 +64,9 @@ def select(snapshot: Snapshot, row: Event, value: str) -> Selection:
     first of them that fits. An expression that cannot be decided in time counts as
     fitting, so that no guard is skipped by a slow one.
     """
-    wire = wire_name(value) if row.matched == "tool_name" else value
-    native = NATIVE_NAMES.get(wire, wire)
+    tool = row.matched == "tool_name"
+    wire = wire_name(value) if tool else value
+    native = NATIVE_NAMES.get(wire, wire) if tool else value
     chosen: dict[object, Handler] = {}
     problems = []
     for handler in snapshot.by_event[row.name]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from boathook.cli.main import entry
 
 BOATHOOK = [sys.executable, "-m", "boathook"]
 DENY = {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "echo no >&2; exit 2"}]}]}}
@@ -34,16 +37,33 @@ class Program:
         return str(path)
 
     def __call__(
-        self, *args: str, stdin: bytes = BASH, env: dict[str, str] | None = None, **options: Any
+        self, *args: str, stdin: bytes = BASH, env: dict[str, str] | None = None
     ) -> subprocess.CompletedProcess[bytes]:
         clean = {name: value for name, value in os.environ.items() if not name.startswith("BOATHOOK")}
         return subprocess.run(
             [*BOATHOOK, *args],
-            **{"input": stdin, "cwd": self.project, "timeout": 40, "check": False, **options},
+            input=stdin,
+            cwd=self.project,
+            timeout=40,
+            check=False,
+            capture_output=True,
             env={**clean, "HOME": str(self.home), **(env or {})},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
         )
+
+    def inside(self, *args: str, stdin: bytes = BASH) -> tuple[int, str, str]:
+        """Do the same inside this process, which is much faster: (exit status, stdout, stderr)."""
+        out, err = io.TextIOWrapper(io.BytesIO()), io.TextIOWrapper(io.BytesIO())
+        with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as end:
+            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+            patch.setattr(sys, "stdout", out)
+            patch.setattr(sys, "stderr", err)
+            patch.setattr(sys, "argv", ["boathook"])
+            entry(args)
+        texts = []
+        for stream in (out, err):
+            stream.flush()
+            texts.append(stream.buffer.getvalue().decode())  # type: ignore[attr-defined]
+        return int(str(end.value.code)), *texts
 
     def fire(self, event: str, *args: str, **options: Any) -> Any:
         run = self("fire", event, "--json", *args, **options)
@@ -106,11 +126,13 @@ def test_wrong_usage_ends_with_64_and_never_2(boathook: Program, args: tuple[str
     ids=lambda data: data[:12].decode("latin-1"),
 )  # fmt: skip
 def test_an_unusable_payload_is_65_with_words_and_no_trace(boathook: Program, payload: bytes) -> None:
-    run = boathook("fire", "PreToolUse", "--config", boathook.write(DENY), "--json", stdin=payload)
-    assert run.returncode == 65, run.stderr
-    assert b"payload" in run.stderr
-    assert b"Traceback" not in run.stderr
-    assert run.stdout == b""
+    code, out, err = boathook.inside(
+        "fire", "PreToolUse", "--config", boathook.write(DENY), "--json", stdin=payload
+    )
+    assert code == 65, err
+    assert "payload" in err
+    assert "Traceback" not in err
+    assert out == ""
 
 
 def test_a_payload_with_a_byte_order_mark_is_read(boathook: Program) -> None:
@@ -144,11 +166,11 @@ def test_a_closed_stdin_is_an_unusable_payload(boathook: Program) -> None:
     ids=lambda data: data[:24].decode("latin-1"),
 )  # fmt: skip
 def test_an_unusable_file_is_65_and_named_with_its_place(boathook: Program, config: bytes) -> None:
-    run = boathook("fire", "PreToolUse", "--config", boathook.write(config), "--json")
-    assert run.returncode == 65, run.stdout
-    assert b"hooks.json" in run.stderr
-    assert b"Traceback" not in run.stderr
-    assert run.stdout == b""
+    code, out, err = boathook.inside("fire", "PreToolUse", "--config", boathook.write(config), "--json")
+    assert code == 65, out
+    assert "hooks.json" in err
+    assert "Traceback" not in err
+    assert out == ""
 
 
 def test_line_and_column_of_a_fault_count_from_one_in_characters(boathook: Program) -> None:
