@@ -24,33 +24,33 @@ if TYPE_CHECKING:
 ACTIONS = {
     "add": "remember a plugin and show what it hooks; on a terminal, ask whether to enable it",
     "list": "show the plugins that were added",
-    "enable": "show what it hooks, and run its hooks from now on",
-    "disable": "run its hooks no more",
-    "remove": "forget it; its folder stays as it is",
+    "enable": "show what a plugin hooks, and run its hooks from now on",
+    "disable": "run a plugin's hooks no more",
+    "remove": "forget a plugin; its folder stays as it is",
 }
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's options."""
+    """Add the command's actions and their options."""
     parser.epilog = (
-        "actions:\n"
-        + "".join(f"  {name:<8} {words}\n" for name, words in ACTIONS.items())
-        + "\nexamples:\n  boathook plugin add ~/plugins/guard\n  boathook plugin enable ~/plugins/guard\n"
+        "examples:\n"
+        "  boathook plugin add ~/plugins/guard       # show it, and ask whether to enable it\n"
+        "  boathook plugin add --yes ~/plugins/guard # enable it, too, without asking\n"
+        "  boathook plugin disable ~/plugins/guard\n"
     )
-    parser.add_argument("action", choices=tuple(ACTIONS), metavar="ACTION", help=", ".join(ACTIONS))
-    parser.add_argument("folder", metavar="DIR", nargs="?", type=Path, help="the plugin's folder")
-    parser.add_argument("--yes", action="store_true", help="with add: enable it, too, without asking")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    for name, words in ACTIONS.items():
+        action = actions.add_parser(name, help=words, description=f"{words}.")
+        if name != "list":
+            action.add_argument("folder", metavar="DIR", type=Path, help="the plugin's folder")
+        if name == "add":
+            action.add_argument("--yes", action="store_true", help="enable it, too, without asking")
 
 
 def main(args: argparse.Namespace) -> int:
     """Do one of the actions."""
     if args.action == "list":
         return _list()
-    if args.folder is None:
-        from boathook.cli.main import USAGE
-
-        sys.stderr.write(f"boathook plugin {args.action}: which folder?\n")
-        return USAGE
     folder: Path = args.folder
     if args.action == "add":
         return _add(folder, yes=args.yes)
@@ -60,9 +60,7 @@ def main(args: argparse.Namespace) -> int:
         plugins.remove(folder)
     else:
         plugins.enable(folder, on=args.action == "enable")
-    print(
-        f"{args.action}d: {safe(str(folder))}" if args.action != "remove" else f"removed: {safe(str(folder))}"
-    )
+    print(f"{args.action.removesuffix('e')}ed: {safe(str(folder))}")
     return 0
 
 
