@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from boathook.config import exposure, plugins, scopes, trust
+from boathook.config import scopes
 from boathook.config.watch import Watch
 from boathook.snapshot import Snapshot, take
 from boathook.terms.problem import ConfigError
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from boathook.config.schema import Document
+    from boathook.config.trust import Approval
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Wanted:
     root: Path
     files: tuple[str | Path, ...] | None
     managed: Path | None
-    approved: trust.Approval | None
+    approved: Approval | None
     trust_project: bool
 
     @classmethod
@@ -34,7 +35,7 @@ class Wanted:
         files: Sequence[str | Path] | None,
         project: str | Path | None,
         managed: str | Path | None,
-        approved: trust.Approval | None,
+        approved: Approval | None,
         *,
         trust_project: bool,
     ) -> Wanted:
@@ -75,7 +76,8 @@ def load(wanted: Wanted) -> Loaded:
     unusable = [problem for document in documents if not document.usable for problem in document.problems]
     if unusable:
         raise ConfigError(unusable)
-    read = dict.fromkeys(places, "") | {document.path: document.sha256 for document in documents}
+    absent = dict.fromkeys((place for place in places if not Path(place).exists()), "")
+    read = absent | {document.path: document.sha256 for document in documents if document.sha256}
     options = {"trust_project": wanted.trust_project, "given": wanted.files is not None}
     return Loaded(take(documents, options), Watch(read))
 
@@ -83,19 +85,40 @@ def load(wanted: Wanted) -> Loaded:
 def _found(wanted: Wanted) -> tuple[tuple[Document, ...], tuple[str, ...]]:
     places = scopes.Places.of(wanted.root, wanted.managed)
     read = scopes.read_scopes(places, managed_wanted=wanted.managed is not None)
-    enabled = plugins.read_enabled(wanted.root)
-    own = tuple(_own(document, wanted.root) for document in read)
-    documents = scopes.in_order((*own, *enabled.documents))
-    documents = trust.judged(
-        wanted.root, documents, approved=wanted.approved, trust_project=wanted.trust_project
-    )
-    return scopes.switched(documents), (*places.paths(), *enabled.places)
+    plugins, more = _plugins(wanted.root)
+    documents = scopes.in_order((*(_own(document, wanted.root) for document in read), *plugins))
+    return scopes.switched(_approved(wanted, documents)), (*places.paths(), *more)
+
+
+# What follows is imported where it is needed: most sessions have no plugins, no hooks of
+# the project, or only given files, and a hook's agent may start many times a minute.
+
+
+def _plugins(root: Path) -> tuple[tuple[Document, ...], tuple[str, ...]]:
+    from boathook.config import records
+
+    path = records.home() / "plugins.json"
+    if not path.exists():
+        return (), (str(path),)
+    from boathook.config import plugins
+
+    enabled = plugins.read_enabled(root)
+    return enabled.documents, enabled.places
 
 
 def _own(document: Document, root: Path) -> Document:
     """Refuse what others may write to of the operator's and the user's own hooks."""
-    if document.scope == "user":
-        return exposure.refused(document, Path.home(), root)
-    if document.scope == "managed":
-        return exposure.refused(document, Path(document.path).parent, root)
-    return document
+    if document.scope not in {"user", "managed"}:
+        return document
+    from boathook.config import exposure
+
+    top = Path.home() if document.scope == "user" else Path(document.path).parent
+    return exposure.refused(document, top, root)
+
+
+def _approved(wanted: Wanted, documents: tuple[Document, ...]) -> tuple[Document, ...]:
+    if not any(document.scope == "project" for document in documents):
+        return documents
+    from boathook.config import trust
+
+    return trust.judged(wanted.root, documents, approved=wanted.approved, trust_project=wanted.trust_project)

@@ -226,6 +226,19 @@ def test_a_changed_plugin_is_noticed_by_a_running_session(
     assert [each.code for each in hooks.dispatch_sync("Stop").diagnostics] == ["config-changed"]
 
 
+def test_what_was_refused_or_damaged_from_the_start_is_no_change(
+    here: Homestead, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("boathook.config.watch.INTERVAL", 0.0)
+    folder = make(here, manifest={"hooks": ["../x.json", "absent.json"]})
+    (folder / "hooks").mkdir()
+    (folder / "hooks/hooks.json").symlink_to(write(here.base / "outside.json", {}))
+    use(folder)
+    assert here.load().dispatch_sync("Stop").diagnostics == ()
+    (here.home / ".boathook/plugins.json").write_text("garbage")
+    assert here.load().dispatch_sync("Stop").diagnostics == ()
+
+
 def test_the_plugins_folder_counts_for_the_id_of_the_snapshot(here: Homestead) -> None:
     use(make(here, "one", hooks=on("Stop", "echo x")))
     first = here.load().snapshot.id
