@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from deepagents import create_deep_agent
-from hosts.langchain.support import Bench, FakeHooks, Script, calls, denied, on_tool, results, run, says
 from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.messages import AIMessage, HumanMessage
@@ -14,6 +13,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 from boathook.hosts.langchain import HooksMiddleware
+from langchain_support import Bench, FakeHooks, Script, calls, denied, on_tool, results, run, says
 
 ASK = {"permission": "ask", "reason": "are you sure?"}
 ALLOW = {"permission": "allow"}
@@ -25,7 +25,12 @@ class Stage:
     """An agent with a checkpointer, whose prompts are answered."""
 
     def __init__(
-        self, hooks: FakeHooks, *turns: Any, human: dict[str, Any] | None = None, deep: bool = False, **kwargs: Any
+        self,
+        hooks: FakeHooks,
+        *turns: Any,
+        human: dict[str, Any] | None = None,
+        deep: bool = False,
+        **kwargs: Any,
     ) -> None:
         self.bench, self.model = Bench(), Script(*turns)
         middleware = HooksMiddleware(hooks, **kwargs)
@@ -77,13 +82,28 @@ def test_an_ask_forces_the_prompt_for_a_tool_that_is_not_gated(mode: str) -> Non
 @BOTH
 def test_a_resumed_run_dispatches_nothing_twice(mode: str) -> None:
     hooks = FakeHooks()
-    stage = Stage(hooks, calls(("work", {"what": "a"}), ("play", {"what": "b"})), says(), gated={"work", "play"})
+    stage = Stage(
+        hooks, calls(("work", {"what": "a"}), ("play", {"what": "b"})), says(), gated={"work", "play"}
+    )
     assert asked(stage.go(mode)) == ["work", "play"]
     assert hooks.of("input.required") == [{}]
     stage.answer(mode, {"type": "approve"}, {"type": "reject", "message": "no fun"})
     assert stage.bench.ran == ["a"]
-    once = {"SessionStart": 1, "UserPromptSubmit": 1, "PreToolUse": 2, "PermissionRequest": 2, "Notification": 1}
-    for event, count in {**once, "PostToolUse": 1, "Stop": 1, "tool.use": 2, "tool.result": 2, "tool.error": 1}.items():
+    once = {
+        "SessionStart": 1,
+        "UserPromptSubmit": 1,
+        "PreToolUse": 2,
+        "PermissionRequest": 2,
+        "Notification": 1,
+    }
+    for event, count in {
+        **once,
+        "PostToolUse": 1,
+        "Stop": 1,
+        "tool.use": 2,
+        "tool.result": 2,
+        "tool.error": 1,
+    }.items():
         assert len(hooks.of(event)) == count, event
 
 
@@ -92,7 +112,9 @@ def test_an_allow_suppresses_the_ordinary_prompt_for_that_call_alone(mode: str) 
     hooks = FakeHooks(PreToolUse=lambda given: ALLOW if given["tool_input"]["what"] == "a" else None)
     stage = Stage(hooks, calls(("work", {"what": "a"}), ("work", {"what": "b"})), says(), gated=["work"])
     state = stage.go(mode)
-    assert [request["args"]["what"] for request in state["__interrupt__"][0].value["action_requests"]] == ["b"]
+    assert [request["args"]["what"] for request in state["__interrupt__"][0].value["action_requests"]] == [
+        "b"
+    ]
     assert [payload["tool_input"]["what"] for payload in hooks.of("PermissionRequest")] == ["b"]
 
 
@@ -106,7 +128,9 @@ def test_a_denied_call_never_shows_a_prompt(mode: str) -> None:
 
 @BOTH
 @pytest.mark.parametrize(("answer", "ran"), [(ALLOW, ["a"]), (denied("policy"), [])])
-def test_a_hook_can_answer_the_prompt_before_it_is_shown(mode: str, answer: dict[str, Any], ran: list[str]) -> None:
+def test_a_hook_can_answer_the_prompt_before_it_is_shown(
+    mode: str, answer: dict[str, Any], ran: list[str]
+) -> None:
     hooks = FakeHooks(PermissionRequest=answer)
     stage = Stage(hooks, calls(("work", {"what": "a"})), says(), gated=["work"])
     assert asked(stage.go(mode)) == []
@@ -142,7 +166,9 @@ def test_an_edited_call_runs_as_edited_and_is_judged_again(mode: str) -> None:
     hooks = FakeHooks(PreToolUse=lambda given: denied() if given["tool_input"]["what"] == "evil" else None)
     stage = Stage(hooks, calls(("work", {"what": "a"}), ("work", {"what": "b"})), says(), gated=["work"])
     stage.go(mode)
-    good, evil = ({"type": "edit", "edited_action": {"name": "play", "args": {"what": w}}} for w in ("good", "evil"))
+    good, evil = (
+        {"type": "edit", "edited_action": {"name": "play", "args": {"what": w}}} for w in ("good", "evil")
+    )
     state = stage.answer(mode, good, evil)
     assert stage.bench.ran == ["good"]
     assert "played good" in results(state)["c1"][1]
@@ -166,7 +192,9 @@ def test_an_answer_that_is_not_allowed_says_which_are(mode: str) -> None:
 def test_headless_a_gated_call_is_refused_with_words_that_say_how_to_allow_it(mode: str) -> None:
     hooks = FakeHooks()
     hint = "Run with --approve all."
-    stage = Stage(hooks, calls(("work", {"what": "a"})), says(), gated=["work"], approval="deny", approval_hint=hint)
+    stage = Stage(
+        hooks, calls(("work", {"what": "a"})), says(), gated=["work"], approval="deny", approval_hint=hint
+    )
     status, text = results(stage.go(mode))["c1"]
     assert status == "error"
     assert text == "work needs a permission and nobody was asked. Run with --approve all."
@@ -206,7 +234,9 @@ HUMAN = {"work": True, "play": True}
 @DEEP
 def test_a_deny_keeps_the_other_middlewares_prompt_away(mode: str, deep: bool) -> None:
     hooks = FakeHooks(PreToolUse=on_tool("work", denied()))
-    stage = Stage(hooks, calls(("work", {"what": "a"}), ("play", {"what": "b"})), says(), human=HUMAN, deep=deep)
+    stage = Stage(
+        hooks, calls(("work", {"what": "a"}), ("play", {"what": "b"})), says(), human=HUMAN, deep=deep
+    )
     assert asked(stage.go(mode)) == ["play"]
     state = stage.answer(mode, {"type": "approve"})
     assert stage.bench.ran == ["b"]
@@ -229,7 +259,9 @@ def test_an_allow_keeps_the_other_middlewares_prompt_away(mode: str, deep: bool)
 @DEEP
 def test_the_other_middlewares_prompt_is_preceded_by_a_permission_request(mode: str, deep: bool) -> None:
     hooks = FakeHooks(PermissionRequest=on_tool("work", ALLOW))
-    stage = Stage(hooks, calls(("work", {"what": "a"}), ("play", {"what": "b"})), says(), human=HUMAN, deep=deep)
+    stage = Stage(
+        hooks, calls(("work", {"what": "a"}), ("play", {"what": "b"})), says(), human=HUMAN, deep=deep
+    )
     assert asked(stage.go(mode)) == ["play"]
     assert len(hooks.of("PermissionRequest")) == 2
     assert len(hooks.of("input.required")) == 1
@@ -244,7 +276,12 @@ def test_the_other_middlewares_prompt_is_preceded_by_a_permission_request(mode: 
 @DEEP
 def test_an_ask_shows_one_prompt_where_both_gate_a_tool(mode: str, deep: bool) -> None:
     stage = Stage(
-        FakeHooks(PreToolUse=ASK), calls(("work", {"what": "a"})), says(), human=HUMAN, deep=deep, gated=["work"]
+        FakeHooks(PreToolUse=ASK),
+        calls(("work", {"what": "a"})),
+        says(),
+        human=HUMAN,
+        deep=deep,
+        gated=["work"],
     )
     assert asked(stage.go(mode)) == ["work"]
     stage.answer(mode, {"type": "approve"})
@@ -255,9 +292,13 @@ def test_an_ask_shows_one_prompt_where_both_gate_a_tool(mode: str, deep: bool) -
 @DEEP
 def test_what_a_person_edits_in_the_other_middleware_is_judged_again(mode: str, deep: bool) -> None:
     hooks = FakeHooks(PreToolUse=lambda given: denied() if given["tool_input"]["what"] == "evil" else None)
-    stage = Stage(hooks, calls(("work", {"what": "a"}), ("work", {"what": "b"})), says(), human=HUMAN, deep=deep)
+    stage = Stage(
+        hooks, calls(("work", {"what": "a"}), ("work", {"what": "b"})), says(), human=HUMAN, deep=deep
+    )
     stage.go(mode)
-    good, evil = ({"type": "edit", "edited_action": {"name": "work", "args": {"what": w}}} for w in ("good", "evil"))
+    good, evil = (
+        {"type": "edit", "edited_action": {"name": "work", "args": {"what": w}}} for w in ("good", "evil")
+    )
     state = stage.answer(mode, good, evil)
     assert stage.bench.ran == ["good"]
     assert results(state)["c2"] == ("error", "not here")
@@ -292,7 +333,10 @@ def test_a_tools_own_interrupt_repeats_no_hook(mode: str) -> None:
 
     hooks = FakeHooks()
     agent: Any = create_agent(
-        Script(calls(("consult", {})), says()), [consult], middleware=[HooksMiddleware(hooks)], checkpointer=InMemorySaver()
+        Script(calls(("consult", {})), says()),
+        [consult],
+        middleware=[HooksMiddleware(hooks)],
+        checkpointer=InMemorySaver(),
     )
     run(agent, "go", CONFIG, mode)
     assert "PostToolUse" not in hooks.events

@@ -6,21 +6,38 @@ import asyncio
 from typing import Any
 
 import pytest
-from hosts.langchain.support import MODES, Bench, FakeHooks, Script, calls, denied, on_tool, results, run, says
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import tool
 
 from boathook.hosts.langchain import HooksMiddleware
+from langchain_support import (
+    MODES,
+    Bench,
+    FakeHooks,
+    Script,
+    calls,
+    denied,
+    on_tool,
+    results,
+    run,
+    says,
+)
 
 pytestmark = pytest.mark.parametrize("mode", MODES)
 
 
-def agent_of(hooks: FakeHooks, *turns: Any, bench: Bench | None = None, **kwargs: Any) -> tuple[Any, Bench, Script]:
+def agent_of(
+    hooks: FakeHooks, *turns: Any, bench: Bench | None = None, **kwargs: Any
+) -> tuple[Any, Bench, Script]:
     bench, model = bench or Bench(), Script(*turns)
     kept = {key: kwargs.pop(key) for key in ("checkpointer",) if key in kwargs}
-    return create_agent(model, bench.tools, middleware=[HooksMiddleware(hooks, **kwargs)], **kept), bench, model
+    return (
+        create_agent(model, bench.tools, middleware=[HooksMiddleware(hooks, **kwargs)], **kept),
+        bench,
+        model,
+    )
 
 
 def test_a_denied_call_does_not_run_and_its_reason_goes_to_the_model(mode: str) -> None:
@@ -109,7 +126,9 @@ def test_a_bug_in_the_engine_refuses_a_call_and_lets_everything_else_go_on(mode:
     assert bench.ran == []
     assert "hooks could not be asked" in results(state)["c1"][1]
 
-    broken = {event: RuntimeError("broken") for event in ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop")}
+    broken = {
+        event: RuntimeError("broken") for event in ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop")
+    }
     agent, bench, _ = agent_of(FakeHooks(**broken), calls(("work", {"what": "a"})), says("fine"))
     state = run(agent, "go", mode=mode)
     assert bench.ran == ["a"]
@@ -219,7 +238,9 @@ def test_a_call_that_another_middleware_made_is_judged_all_the_same(mode: str) -
             changed = [{**call, "args": {"what": "forbidden"}} for call in message.tool_calls]
             return {"messages": [message.model_copy(update={"tool_calls": changed})]}
 
-    hooks = FakeHooks(PreToolUse=lambda given: denied() if given["tool_input"]["what"] == "forbidden" else None)
+    hooks = FakeHooks(
+        PreToolUse=lambda given: denied() if given["tool_input"]["what"] == "forbidden" else None
+    )
     bench = Bench()
     model = Script(calls(("work", {"what": "a"})), says())
     agent = create_agent(model, bench.tools, middleware=[HooksMiddleware(hooks), Meddler()])

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 from deepagents import create_deep_agent
-from hosts.langchain.support import MODES, Bench, FakeHooks, Script, calls, run, says, texts
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from boathook.hosts.langchain import HooksMiddleware
+from langchain_support import MODES, Bench, FakeHooks, Script, calls, run, says, texts
 
 pytestmark = pytest.mark.parametrize("mode", MODES)
 
@@ -20,7 +20,9 @@ def thread(name: str = "t") -> dict[str, Any]:
     return {"configurable": {"thread_id": name}}
 
 
-def agent_of(hooks: FakeHooks, *turns: Any, saver: Any = None, deep: bool = False, **kwargs: Any) -> tuple[Any, Script]:
+def agent_of(
+    hooks: FakeHooks, *turns: Any, saver: Any = None, deep: bool = False, **kwargs: Any
+) -> tuple[Any, Script]:
     model = Script(*turns)
     make: Any = create_deep_agent if deep else create_agent
     middleware = [HooksMiddleware(hooks, **kwargs)]
@@ -33,7 +35,10 @@ def test_a_session_starts_once_a_thread(mode: str) -> None:
     for name in ("a", "a", "b"):
         run(agent, "go", thread(name), mode)
     started = hooks.of("SessionStart")
-    assert [(payload["session_id"], payload["source"]) for payload in started] == [("a", "startup"), ("b", "startup")]
+    assert [(payload["session_id"], payload["source"]) for payload in started] == [
+        ("a", "startup"),
+        ("b", "startup"),
+    ]
 
 
 def test_a_thread_with_a_past_that_this_process_did_not_start_is_resumed(mode: str) -> None:
@@ -55,7 +60,13 @@ def test_without_a_thread_the_session_has_an_id_of_its_own_and_starts_once(mode:
 def test_the_payloads_carry_what_is_known_of_the_session(mode: str) -> None:
     hooks = FakeHooks()
     agent, _ = agent_of(
-        hooks, calls(("work", {"what": "a"})), says(), says(), cwd="/here", session_id="s", permission_mode="plan"
+        hooks,
+        calls(("work", {"what": "a"})),
+        says(),
+        says(),
+        cwd="/here",
+        session_id="s",
+        permission_mode="plan",
     )
     run(agent, "go", thread(), mode)
     for _, payload in hooks.moments:
@@ -67,7 +78,9 @@ def test_the_payloads_carry_what_is_known_of_the_session(mode: str) -> None:
 
 @pytest.mark.parametrize("deep", [False, True])
 def test_context_of_the_start_and_of_a_prompt_reaches_the_model_once(mode: str, deep: bool) -> None:
-    hooks = FakeHooks(SessionStart={"context": ("branch: main",)}, UserPromptSubmit={"context": ("it is Monday",)})
+    hooks = FakeHooks(
+        SessionStart={"context": ("branch: main",)}, UserPromptSubmit={"context": ("it is Monday",)}
+    )
     agent, model = agent_of(hooks, calls(("work", {"what": "a"})), says(), deep=deep)
     run(agent, "go", thread(), mode)
     for seen in model.seen:
@@ -133,7 +146,7 @@ def test_a_stop_hook_keeps_the_turn_going_with_its_feedback(mode: str) -> None:
 def test_a_turn_goes_on_eight_times_at_most_and_tools_do_not_reset_that(mode: str) -> None:
     hooks = FakeHooks(Stop={"block": True, "feedback": ("more",)})
     turns = [turn for number in range(9) for turn in (calls(("work", {"what": "a"}), first=number), says())]
-    agent, model = agent_of(hooks, *turns, *turns)
+    agent, _model = agent_of(hooks, *turns, *turns)
     run(agent, "go", thread(), mode)
     assert len(hooks.of("Stop")) == 9
     assert hooks.of("task.complete") == [{"thread_id": "t"}]
@@ -167,7 +180,9 @@ def test_the_transcript_is_written_before_every_moment(mode: str) -> None:
 
     transcript, seen = Transcript(), []
     hooks = FakeHooks(Stop=lambda given: seen.append((given["transcript_path"], list(transcript.known))))
-    agent, _ = agent_of(hooks, calls(("work", {"what": "a"}), text="I will work"), says("all done"), transcript=transcript)
+    agent, _ = agent_of(
+        hooks, calls(("work", {"what": "a"}), text="I will work"), says("all done"), transcript=transcript
+    )
     run(agent, "go", thread(), mode)
     assert seen == [(transcript.path, ["go", "I will work", "worked on a", "all done"])]
 

@@ -57,10 +57,10 @@ CANCEL_PATIENCE: Final = 1.0
 Update = dict[str, Any] | None
 
 
-class HooksMiddleware(AgentMiddleware[HooksState, Any, Any]):
+class HooksMiddleware(AgentMiddleware[Any, Any, Any]):
     """Runs a user's hooks at the moments of a LangChain agent or a deepagents one."""
 
-    state_schema = HooksState
+    state_schema: Any = HooksState
 
     def __init__(
         self,

@@ -8,8 +8,7 @@ import shlex
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
@@ -19,6 +18,9 @@ from pydantic import PrivateAttr
 
 from boathook import Hooks
 from boathook.terms.decision import Decision
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 Turn = AIMessage | Exception | Callable[[list[BaseMessage]], AIMessage]
 
@@ -36,7 +38,9 @@ class Script(BaseChatModel):
     _lock: Any = PrivateAttr(default_factory=threading.Lock)
     _seen: list[list[BaseMessage]] = PrivateAttr(default_factory=list)
 
-    def __init__(self, *turns: Turn, lanes: Mapping[str, Sequence[Turn]] | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self, *turns: Turn, lanes: Mapping[str, Sequence[Turn]] | None = None, **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
         self._lanes = {"": list(turns), **{key: list(value) for key, value in (lanes or {}).items()}}
 
@@ -78,7 +82,8 @@ def calls(*wanted: tuple[str, dict[str, Any]], first: int = 1, text: str = "") -
     return AIMessage(
         text,
         tool_calls=[
-            {"name": name, "args": args, "id": f"c{number}"} for number, (name, args) in enumerate(wanted, first)
+            {"name": name, "args": args, "id": f"c{number}"}
+            for number, (name, args) in enumerate(wanted, first)
         ],
     )
 
