@@ -56,8 +56,13 @@ def verdict(decision: Decision) -> str:
 def show_problems(problems: Iterable[Problem], stream: TextIO | None = None) -> None:
     """Print problems, one line each."""
     for problem in problems:
-        word = paint(problem.severity, _SEVERITY_COLOUR[problem.severity], stream)
+        word = paint_severity(problem.severity, stream)
         print(f"{word}: {safe(located(problem))}", file=stream or sys.stdout)
+
+
+def paint_severity(severity: Severity, stream: TextIO | None = None) -> str:
+    """Return a severity in its colour."""
+    return paint(severity, _SEVERITY_COLOUR[severity], stream)
 
 
 def _words(decision: Decision) -> Iterable[tuple[str, str]]:

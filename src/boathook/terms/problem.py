@@ -56,6 +56,7 @@ CATALOGUE: Final[Mapping[str, tuple[Severity, str]]] = {
     "command-missing": ("error", "The program that a command starts is not on PATH."),
     "command-quoting": ("error", "A placeholder or path with spaces stands outside quotes."),
     "command-syntax": ("error", "The shell cannot parse the command."),
+    "argv-unexpanded": ("error", "A `~` or `$NAME` in a list of arguments; only a shell would expand it."),
     # scopes
     "project-untrusted": ("warning", "Project hooks are present and were not loaded."),
     "file-writable": ("error", "Others may write to a hooks file, a script or its folder; it is refused."),
