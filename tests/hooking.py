@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from boathook import Hooks
 from boathook.config.read import read_bytes
-from boathook.config.schema import Document, Handler
 from boathook.run.process import Command, Exit
-from boathook.snapshot import Snapshot, take
+from boathook.snapshot import take
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
+    from boathook.config.schema import Document, Handler
     from boathook.run.process import Cancel
+    from boathook.snapshot import Snapshot
     from boathook.terms.report import Observer
 
 
@@ -41,9 +42,9 @@ def snapshot(*configs: object) -> Snapshot:
     return take([document(config, f"{index}.json") for index, config in enumerate(configs)])
 
 
-def handler(event: str = "PreToolUse", **more: object) -> Handler:
+def handler(event: str = "PreToolUse", command: str = "guard", **more: object) -> Handler:
     """One handler, read from a file as all are."""
-    (found,) = document(lifecycle(event, entry(**{"command": "guard", **more}))).handlers
+    (found,) = document(lifecycle(event, entry(command, **more))).handlers
     return found
 
 

@@ -79,7 +79,7 @@ def test_equal_handlers_of_two_files_run_once_and_are_listed_twice() -> None:
 
 
 def test_handlers_that_differ_in_what_matters_all_run() -> None:
-    entries = [
+    entries: list[dict[str, object]] = [
         entry("a"),
         entry("a", onFailure="block"),
         entry("a", passEnv=["X"]),

@@ -28,7 +28,7 @@ def test_an_unknown_event_is_an_error_with_the_nearest_name(wrong: str, right: s
 
 
 def test_an_unknown_event_like_no_other_is_an_error_with_all_names() -> None:
-    with pytest.raises(UnknownEventError, match="SessionStart.*user.name.set"):
+    with pytest.raises(UnknownEventError, match=r"SessionStart.*user\.name\.set"):
         moment.row_of("zzz")
 
 
@@ -64,7 +64,7 @@ def test_a_tools_name_of_the_wrong_type_stays_as_it_is() -> None:
 
 
 def test_a_payload_is_one_line_of_ascii_and_a_newline() -> None:
-    payload = {"a": "größe 写 🎣 \u2028\n\0", "b": [1, 2.5, None, True, {}], "lone": "\ud800"}
+    payload: dict[str, Any] = {"a": "größe 写 🎣 \u2028\n\0", "b": [1, 2.5, None, True, {}], "lone": "\ud800"}
     data = moment.encode(payload)
     assert data.isascii()
     assert data.count(b"\n") == 1

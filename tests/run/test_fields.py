@@ -62,11 +62,12 @@ def test_an_allow_is_given_only_where_the_table_has_one(event: str) -> None:
     # One of the two spellings is always out of place, and then the answer is no permission.
     assert result.answer.permission is None
     assert "answer-decision" in codes(result)
-    own = {
+    spellings: dict[Verdict, dict[str, object]] = {
         Verdict.TOOL: {"permissionDecision": "allow"},
         Verdict.PERMISSION: {"decision": {"behavior": "allow"}},
         Verdict.NONE: {},
-    }[EVENTS[event].verdict]
+    }
+    own = spellings[EVENTS[event].verdict]
     result = judged(event, {"hookSpecificOutput": {"hookEventName": event, **own}})
     assert result.answer.permission == ("allow" if own else None)
     assert codes(result) == []
@@ -76,13 +77,14 @@ def test_an_allow_is_given_only_where_the_table_has_one(event: str) -> None:
     "value", ["Deny", "DENY", " deny", "block", "yes", "", 1, True, [], {}, ["deny"], 0.5]
 )
 def test_a_decision_that_is_not_spelled_exactly_is_a_failure(value: object) -> None:
-    for event, answer in (
+    answers: tuple[tuple[str, dict[str, Any]], ...] = (
         ("PreToolUse", {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": value}}),
         ("PermissionRequest", {"hookSpecificOutput": {"decision": {"behavior": value}}}),
         ("PermissionRequest", {"hookSpecificOutput": {"decision": value}}),
         ("Stop", {"decision": value if value != "block" else "Block"}),
         ("Stop", {"continue": value if value is not True else "true"}),
-    ):
+    )
+    for event, answer in answers:
         if value == {} and event == "PermissionRequest" and answer["hookSpecificOutput"]["decision"] == {}:
             continue  # an object without a behavior is judged below
         result = judged(event, answer)

@@ -200,7 +200,7 @@ class _Reader:
 
     def _old_spelling(self) -> Permission | None:
         value = self.reply.get("decision")
-        if self.row.verdict is not Verdict.TOOL or value not in {"approve", "block"}:
+        if self.row.verdict is not Verdict.TOOL or value not in ("approve", "block"):
             return None
         vote: Permission = "allow" if value == "approve" else "deny"
         found = f'"decision": "{value}" is the old spelling; it was read as "permissionDecision": "{vote}".'

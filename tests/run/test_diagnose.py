@@ -1,0 +1,123 @@
+"""Why a run failed, in words that name the cause and the cure. The scenarios show the same with real children."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from boathook.run import diagnose
+from boathook.run.process import Command, Exit
+from boathook.terms.problem import Problem
+from hooking import handler, said
+
+
+def failure(ended: Exit, cwd: Path | str = "/", path: str = "/nowhere", **fields: object) -> Problem:
+    command = Command(("/bin/sh",), str(cwd), {"PATH": path, "ROOT": str(cwd)}, b"", 1)
+    found = diagnose.failure(handler(**fields), command, ended)  # type: ignore[arg-type]
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("code", [0, 2])
+def test_exit_0_and_2_are_no_failures(code: int) -> None:
+    assert diagnose.failure(handler(), Command((), "/", {}, b"", 1), said(code=code)) is None
+
+
+@pytest.mark.parametrize(
+    ("number", "name"),
+    [
+        (9, "SIGKILL"),
+        (15, "SIGTERM"),
+        (11, "SIGSEGV"),
+        (64, "SIGRTMAX"),
+        (63, "signal 63"),
+        (99, "signal 99"),
+    ],
+)
+def test_a_signal_is_called_by_its_name(number: int, name: str) -> None:
+    assert diagnose.signal_name(number) == name
+
+
+def test_127_names_the_program_and_the_path() -> None:
+    problem = failure(
+        said("", "sh: 1: frobnicate: not found", 127), command="A=1 frobnicate --now", path="/a:/b"
+    )
+    assert problem.code == "run-not-found"
+    assert "frobnicate was not found on PATH=/a:/b" in problem.message
+
+
+def test_126_tells_how_to_set_the_bit() -> None:
+    problem = failure(said(code=126), command="'/o p/x.sh' a")
+    assert problem.code == "run-not-executable"
+    assert "chmod +x '/o p/x.sh'" in problem.message
+
+
+def test_a_quoting_fault_names_the_whole_path(tmp_path: Path) -> None:
+    script = tmp_path / "a b" / "c d.sh"
+    script.parent.mkdir()
+    script.write_text("")
+    for text in (f"{script} x", "$ROOT/a b/c d.sh", "${ROOT}/a b/c d.sh --flag"):
+        problem = failure(said(code=127), tmp_path, command=text)
+        assert problem.code == "run-quoting", text
+        assert str(script) in problem.message
+
+
+def test_what_a_command_said_is_shown_shortly_and_safely() -> None:
+    problem = failure(said("", "\x1b[31m" + "z" * 1000, 7))
+    assert "\\x1b[31mzzz" in problem.message
+    assert len(problem.message) < 400
+
+
+def test_a_command_that_cannot_be_taken_apart_is_still_explained() -> None:
+    assert failure(said(code=127), command="'unclosed \"").code == "run-not-found"
+    assert failure(said(code=126), command="=").code == "run-not-executable"
+
+
+@pytest.mark.parametrize(
+    ("stderr", "script"),
+    [
+        ("python3: can't open file '/gone/a b.py': [Errno 2] No such file or directory\n", "/gone/a b.py"),
+        (
+            "\n/usr/bin/python3.11: can't open file 'gone.py': [Errno 2] No such file or directory\n",
+            "gone.py",
+        ),
+        ("/bin/sh: 0: cannot open /gone/x.sh: No such file\n", "/gone/x.sh"),
+        ('Can\'t open perl script "/gone/x.pl": No such file or directory\n', "/gone/x.pl"),
+        (
+            "error: Failed to spawn: `gone.py`\n  Caused by: No such file or directory (os error 2)\n",
+            "gone.py",
+        ),
+        ("awk: can't open file /gone/x.awk\n source line number 1\n", "/gone/x.awk"),
+        ("jq: error: Could not open /gone/x.jq: No such file or directory\n", "/gone/x.jq"),
+    ],
+)
+def test_a_missing_script_is_recognized_by_what_its_interpreter_says(stderr: str, script: str) -> None:
+    command = Command((), "/", {}, b"", 1)
+    problem = diagnose.missing_script(command, said("", stderr, 2))
+    assert problem is not None
+    assert script in problem.message
+
+
+@pytest.mark.parametrize(
+    "stderr",
+    [
+        "",
+        "no rm here",
+        "policy: python3: see the wiki",
+        "2 tests fail\npython3: can't open file '/gone.py': x\n",
+        "grep: rules: No such file or directory",
+    ],
+)
+def test_other_words_are_no_missing_script(stderr: str) -> None:
+    assert diagnose.missing_script(Command((), "/", {}, b"", 1), said("", stderr, 2)) is None
+
+
+def test_a_script_that_is_there_is_not_missing(tmp_path: Path) -> None:
+    (tmp_path / "there.py").write_text("")
+    command = Command((), str(tmp_path), {}, b"", 1)
+    assert diagnose.missing_script(command, said("", "python3: can't open file 'there.py': x\n", 2)) is None
+
+
+def test_how_to_switch_a_handler_off_is_said_with_its_place() -> None:
+    assert 'set "enabled": false at hooks.json:1' in diagnose.switch_off(handler())
