@@ -240,3 +240,36 @@ def test_a_script_that_calls_itself_in_a_circle_ends(root: Path) -> None:
 def test_a_pipe_in_a_files_place_does_not_hold_anyone(root: Path) -> None:
     os.mkfifo(root / "fifo")
     assert covered(root, "sh fifo")[0] == []
+
+
+def test_modules_that_a_script_imports_from_the_project_are_covered_and_theirs_too(root: Path) -> None:
+    for name, text in {
+        "hooks/main.py": "import json, helper\nfrom rules import deep\ndef late():\n    import later.on\n",
+        "hooks/helper.py": "import third\n",
+        "hooks/third.py": "import main, helper\n",
+        "hooks/rules/__init__.py": "from . import base\nfrom .deep import x\n",
+        "hooks/rules/base.py": "from ..third import y",
+        "hooks/rules/deep.py": "",
+        "hooks/rules/unused.py": "",
+        "hooks/later/on.py": "import odd syntax",
+        "json.py": "",
+        "lib/extra.py": "",
+        "hooks/uses.py": "import extra",
+    }.items():
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text(text)
+    names = ["helper", "later/on", "main", "rules/__init__", "rules/base", "rules/deep", "third"]
+    assert covered(root, "python3 hooks/main.py")[0] == [f"hooks/{name}.py" for name in names]
+    assert covered(root, "PYTHONPATH=lib python3 hooks/uses.py")[0] == ["hooks/uses.py", "lib/extra.py"]
+    script = root / "runner"
+    script.write_text("#!/usr/bin/env python3\nimport single\n")
+    assert covered(root, "./runner")[0] == ["runner", "single.py"]
+    (root / "pkg/__main__.py").write_text("import single\n")
+    assert covered(root, "python -m pkg")[0] == [*PKG, "single.py"]
+
+
+def test_reading_imports_imports_nothing(root: Path) -> None:
+    (root / "hooks/guard.py").write_text("import evil\n")
+    (root / "hooks/evil.py").write_text(f"open({str(root / 'ran')!r}, 'w')\n")
+    assert covered(root, "python3 hooks/guard.py")[0] == ["hooks/evil.py", "hooks/guard.py"]
+    assert not (root / "ran").exists()

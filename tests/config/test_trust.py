@@ -79,6 +79,16 @@ def test_changing_a_byte_of_a_script_makes_the_project_untrusted_again(approved:
     assert trust.review(approved.root).state == "changed"
 
 
+def test_changing_a_module_that_a_script_imports_makes_the_project_untrusted_again(here: Homestead) -> None:
+    here.script("hooks/guard.py", "import rules\n")
+    here.script("hooks/rules.py", "")
+    here.project(on("Stop", "python3 hooks/guard.py"))
+    trust.grant(trust.review(here.root), always=True)
+    assert commands(here.load()) == ["python3 hooks/guard.py"]
+    here.script("hooks/rules.py", "print()\n")
+    assert commands(here.load()) == []
+
+
 def test_putting_the_byte_back_makes_it_trusted_again(approved: Homestead) -> None:
     approved.script(text="#!/bin/sh\n")
     approved.script(text=REFUSE)

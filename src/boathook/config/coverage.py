@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from boathook.config.imports import imported, is_python
 from boathook.config.shell import ShellError, Simple, literal, parse
 from boathook.config.taskfiles import make_rules, package_scripts
 
@@ -334,20 +335,18 @@ class _Walk:
             self.doubt(f"the module {raw}, which is known only when it runs")
             return
         parts = name.split(".")
-        folders = [
-            self.base,
-            *(Path(self.base, each) for each in self.variables.get("PYTHONPATH", "").split(":") if each),
-        ]
+        folders = [self.base, *self._python_path()]
         for folder in folders:
             path = folder.joinpath(*parts)
-            if path.is_dir():
+            module = path.with_suffix(".py")
+            if not path.is_dir() and not module.is_file():
+                continue
+            if path.is_dir() or len(parts) > 1:
                 self._tree(folder / parts[0])
-                return
-            if path.with_suffix(".py").is_file():
-                self._name(str(path.with_suffix(".py")), raw)
-                if len(parts) > 1:
-                    self._tree(folder / parts[0])
-                return
+            self._name(str(module), raw)
+            for each in (module, path / "__init__.py", path / "__main__.py"):
+                self._imports(each, self.base)
+            return
         self.doubt(f"the module {name}, which is not in the project but among Python's own or installed ones")
 
     def _interpreter(self, words: list[str | None], raws: list[str]) -> None:
@@ -494,6 +493,17 @@ class _Walk:
             self.doubt(f"{raw}, which lies outside the project")
         else:
             self.files[str(path)] = None
+            if is_python(path):
+                self._imports(path, path.parent)
+
+    def _imports(self, script: Path, first: Path) -> None:
+        """Cover the modules of the project that a script imports; `first` is where Python looks first."""
+        folders = [first, *self._python_path()]
+        self.files |= dict.fromkeys(str(path) for path in imported(script, folders) if self._inside(path))
+
+    def _python_path(self) -> list[Path]:
+        entries = self.variables.get("PYTHONPATH", "").split(":")
+        return [Path(os.path.normpath(Path(self.base or self.root, each))) for each in entries if each]
 
     def _arguments(self, words: Sequence[str | None], raws: Sequence[str]) -> None:
         for word, raw in zip(words, raws, strict=True):
