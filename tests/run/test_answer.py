@@ -218,7 +218,7 @@ KEYS = st.sampled_from(
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | WORDS | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
-    max_leaves=12,
+    max_leaves=6,
 )
 ANSWERS = st.dictionaries(KEYS, VALUES, max_size=6)
 
@@ -233,7 +233,7 @@ def spelled(answer: Any, event: str) -> bool:
     return isinstance(decision, dict) and decision.get("behavior") == "allow"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(ANSWERS, st.sampled_from(sorted(EVENTS)), st.sampled_from(["allow", "block"]))
 def test_no_answer_raises_or_permits_what_it_did_not_spell(answer: Any, event: str, on_failure: str) -> None:
     result = outcome(said(json.dumps(answer)), event, onFailure=on_failure)
@@ -249,7 +249,7 @@ def test_no_answer_raises_or_permits_what_it_did_not_spell(answer: Any, event: s
         problem.message.encode()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.binary(max_size=60) | st.builds(lambda a, b: a + b, st.binary(max_size=4), ANSWERS.map(lambda a: json.dumps(a).encode())),
        st.binary(max_size=20), st.integers(0, 255), st.sampled_from(sorted(EVENTS)), st.booleans())  # fmt: skip
 def test_no_bytes_raise_or_permit(stdout: bytes, stderr: bytes, code: int, event: str, cut: bool) -> None:

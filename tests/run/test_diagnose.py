@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from boathook.run import diagnose
 from boathook.run.process import Command, Exit
-from boathook.terms.problem import Problem
 from hooking import handler, said
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from boathook.terms.problem import Problem
 
 
 def failure(ended: Exit, cwd: Path | str = "/", path: str = "/nowhere", **fields: object) -> Problem:

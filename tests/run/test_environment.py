@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from boathook.run import environment
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SECRET = [
     "API_KEY", "OPENAI_API_KEY", "APIKEY", "SSH_KEY_PATH", "GITHUB_TOKEN", "TOKEN", "tokenizer", "SECRET", "AWS_SECRET_ACCESS_KEY", "CLIENT_SECRET_ID",
