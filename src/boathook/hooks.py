@@ -159,9 +159,9 @@ class Hooks:
                 f"{event} may decide something, so it cannot be forgotten: await dispatch()."
             )
         payload = moment.checked(event, payload or {})
-        if self.snapshot.by_event[event]:
-            jobs = self._engine.notice(row, payload).jobs()
-            self._forgotten.add(fanout.start(self._engine.pool, jobs))
+        engine = self._engine
+        if engine.snapshot.by_event[event]:
+            self._forgotten.add(fanout.start(engine.pool, engine.notice(row, payload).jobs()))
 
     async def drain(self) -> None:
         """Wait until every notification that was fired and forgotten has been delivered."""

@@ -69,7 +69,11 @@ def read(folder: Path, here: Homestead) -> list[str]:
 def test_an_added_plugin_runs_nothing_before_it_is_enabled(here: Homestead) -> None:
     folder = make(here, hooks=on("Stop", "echo plugin"))
     plugins.add(folder)
-    assert commands(here.load()) == []
+    hooks = here.load()
+    assert (commands(hooks), codes(hooks)) == ([], [])
+    (skipped,) = hooks.snapshot.skipped
+    assert (skipped.why, skipped.handler.shown) == ("plugin-disabled", "echo plugin")
+    assert "boathook plugin enable" in skipped.words
     plugins.enable(folder, on=True)
     assert commands(here.load()) == ["echo plugin"]
     plugins.enable(folder, on=False)

@@ -196,6 +196,16 @@ def test_a_project_that_is_reached_by_two_names_is_approved_once(approved: Homes
     assert commands(approved.load()) == []
 
 
+def test_a_command_that_spells_out_the_projects_path_is_the_same_by_either_name(here: Homestead) -> None:
+    here.script(text=REFUSE)
+    here.project(on("PreToolUse", str(here.root / "guard.sh")))
+    other = here.base / "other"
+    other.symlink_to(here.root)
+    trust.grant(trust.review(other), always=True)
+    assert fire(here.load()) == "deny"
+    assert fire(Hooks.load(project=other)) == "deny"
+
+
 def test_a_copy_of_an_approved_project_is_not_approved(approved: Homestead) -> None:
     copy = approved.base / "copy"
     shutil.copytree(approved.root, copy)

@@ -128,7 +128,9 @@ class _Reader:
         data = read_regular(real)
         if isinstance(data, str):
             return f"{path}, {data}"
-        named, real = _relative(path, str(self.root)), _relative(real, self.real_root)
+        # A command may spell the project's path out, by another name than the one that we came by.
+        named = _relative(_relative(path, str(self.root)), self.real_root)
+        real = _relative(real, self.real_root)
         return File(named, real, hashlib.sha256(data).hexdigest(), data if len(data) <= COPY_LIMIT else None)
 
 

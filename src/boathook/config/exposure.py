@@ -49,3 +49,13 @@ def refused(document: Document, top: Path, base: Path) -> Document:
 def _script(handler: Handler, top: Path, base: Path) -> Problem | None:
     found = (exposed(path, top) for path in cover(handler, top, base).files)
     return next((problem for problem in found if problem is not None), None)
+
+
+def warned(document: Document, root: Path) -> Document:
+    """Return a document as it is, with a warning for each file that others may write to."""
+    if allowed():
+        return document
+    paths = [document.path, *(path for handler in document.handlers for path in cover(handler, root).files)]
+    found = (exposed(path, root) for path in dict.fromkeys(paths))
+    warnings = dict.fromkeys(replace(each, code="script-writable") for each in found if each is not None)
+    return replace(document, problems=(*document.problems, *warnings))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from boathook.config import exposure, records
 from boathook.config.plugin_folder import Plugin, make_data_folder, read_plugin
-from boathook.config.schema import Document
+from boathook.config.schema import Document, Skipped
 from boathook.terms.problem import BoathookError, Problem
 
 if TYPE_CHECKING:
@@ -50,26 +51,39 @@ def added() -> tuple[Added, ...]:
 
 
 def read_enabled(root: Path) -> Enabled:
-    """Read the hooks of every enabled plugin, for a session in `root`.
+    """Read the hooks of every enabled plugin, for a session in `root`; of the others, what is left out.
 
     A plugin that cannot be used costs only itself; its faults are problems of its documents.
     """
     path = str(record().path)
     try:
-        plugins = [each for each in added() if each.enabled]
+        known = added()
     except records.RecordError as error:
         problem = Problem("trust-store", str(error), file=path)
         return Enabled((Document(path, "plugin", problems=(problem,)),), ())
-    read = [_read(each, root) for each in plugins]
-    documents = tuple(_costs_itself(document) for plugin in read for document in plugin.documents)
-    return Enabled(documents, tuple(place for plugin in read for place in plugin.files))
+    read = [(each, _read(each, root)) for each in known]
+    documents = tuple(
+        _costs_itself(document) if each.enabled else _left_out(document, each)
+        for each, plugin in read
+        for document in plugin.documents
+    )
+    places = tuple(place for each, plugin in read if each.enabled for place in plugin.files)
+    return Enabled(documents, places)
+
+
+def _left_out(document: Document, each: Added) -> Document:
+    words = f"its plugin is disabled. To enable it: boathook plugin enable {shlex.quote(each.root)}"
+    skipped = tuple(Skipped(handler, "plugin-disabled", words) for handler in document.handlers)
+    return Document(document.path, "plugin", skipped=skipped)
 
 
 def _read(each: Added, project: Path) -> Plugin:
+    if not each.enabled:
+        return read_plugin(each.root, project)
     if not Path(each.root).is_dir():
         found = f"the folder of the enabled plugin {each.root} is gone, so its hooks are not loaded."
         problem = Problem(
-            "plugin-unusable", found, f"Run: boathook plugin remove {each.root}", file=each.root
+            "plugin-unusable", found, f"Run: boathook plugin remove {shlex.quote(each.root)}", file=each.root
         )
         return Plugin(Path(each.root), "", (Document(each.root, "plugin", problems=(problem,)),), ())
     plugin = read_plugin(each.root, project)

@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from boathook.config import records, scopes
+from boathook.config import exposure, records, scopes
 from boathook.config.evidence import Evidence, gather
 from boathook.config.schema import Pin, Skipped
 from boathook.terms.problem import BoathookError, Problem
@@ -173,20 +173,11 @@ def judged(
     return tuple(
         document
         if document.scope != "project"
-        else _unseen(root, document)
+        else exposure.warned(document, root)
         if trust_project
         else _judge(gather(root, document), before, problems)
         for document in documents
     )
-
-
-def _unseen(root: Path, document: Document) -> Document:
-    """Load a project's hooks because the caller says so; what others may write to is only warned about."""
-    warnings = tuple(
-        Problem("script-writable", problem.found, problem.advice, file=problem.file)
-        for problem in gather(root, document).exposures
-    )
-    return replace(document, problems=(*document.problems, *warnings))
 
 
 def _before(root: str | Path, approved: Approval | None) -> tuple[dict[str, Approved], tuple[Problem, ...]]:
