@@ -167,3 +167,18 @@ def test_an_unknown_format_is_wrong_usage(check: Program) -> None:
     run = check("--format", "xml")
     assert run.returncode == 64
     assert "Try: boathook check --help" in run.stderr
+
+
+def test_a_file_that_can_be_read_but_once_is_checked(check: Program) -> None:
+    command = f"{' '.join(BOATHOOK)} /dev/stdin"
+    text = json.dumps({"hooks": {"Stopp": []}})
+    run = subprocess.run(
+        ["/bin/sh", "-c", f"cat | {command}"],
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=40,
+        check=False,
+    )
+    assert "/dev/stdin:1:12: error:" in run.stdout
+    assert "event-unknown" in run.stdout

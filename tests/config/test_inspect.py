@@ -227,3 +227,8 @@ def test_problems_come_in_the_order_of_the_file(project: Project) -> None:
     )
     assert [problem.code for problem in found] == ["script-missing", "handler-kind", "command-missing"]
     assert list(found) == sorted(found, key=inspect.order)
+
+
+def test_a_pipe_in_a_scripts_place_holds_nobody_up(project: Project) -> None:
+    os.mkfifo(project.root / "pipe", 0o755)
+    assert project.command("./pipe; bash pipe; python3 pipe") == []

@@ -93,7 +93,9 @@ def _scope(path: Path, root: Path) -> Scope:
 
 
 def _text(document: Document) -> str:
-    """Read a file again for its places and lines; "" where it is no text."""
+    """Read a file again for its places and lines; "" where it is no text, or can be read but once."""
+    if not Path(document.path).is_file():
+        return ""
     try:
         return Path(document.path).read_bytes().decode("utf-8-sig")
     except (OSError, UnicodeDecodeError):

@@ -48,7 +48,7 @@ def started(path: Path, search: str | None, *, by_shell: bool) -> Fault | None:
 
     A shell runs a script without `#!` line itself; the system refuses it.
     """
-    if not path.is_file():
+    if not path.exists() or path.is_dir():
         return missing_script(path)
     if not os.access(path, os.X_OK):
         return Fault("script-mode", f"{path} is not executable.", f"Run: chmod +x {shlex.quote(str(path))}")
@@ -75,6 +75,8 @@ def read_by_shell(path: Path) -> Fault | None:
 
 
 def _head(path: Path) -> bytes | None:
+    if not path.is_file():
+        return None  # whoever opens a pipe waits for its other end
     try:
         with path.open("rb") as file:
             return file.read(_HEAD)
