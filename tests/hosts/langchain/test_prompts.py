@@ -345,3 +345,38 @@ def test_a_tools_own_interrupt_repeats_no_hook(mode: str) -> None:
     assert ran == ["this"]
     for event in ("PreToolUse", "PostToolUse", "tool.use", "tool.result"):
         assert len(hooks.of(event)) == 1, event
+
+
+@BOTH
+def test_a_rejection_in_per_call_mode_is_a_result_and_no_failure_of_the_tool(mode: str) -> None:
+    hooks, bench = FakeHooks(), Bench()
+    human = HumanInTheLoopMiddleware({"work": True}, interrupt_mode="per_call")
+    agent: Any = create_agent(
+        Script(calls(("work", {"what": "a"})), says()),
+        bench.tools,
+        middleware=[HooksMiddleware(hooks), human],
+        checkpointer=InMemorySaver(),
+    )
+    run(agent, "go", CONFIG, mode)
+    run(agent, Command(resume={"type": "reject"}), CONFIG, mode)
+    assert bench.ran == []
+    assert (
+        len(hooks.of("PreToolUse")) == len(hooks.of("PermissionRequest")) == len(hooks.of("tool.result")) == 1
+    )
+    assert hooks.of("PostToolUse") == hooks.of("PostToolUseFailure") == []
+
+
+def test_a_human_in_the_loop_listed_first_is_told_of_and_still_runs_nothing_that_is_denied(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    hooks, bench = FakeHooks(PreToolUse=denied()), Bench()
+    agent: Any = create_agent(
+        Script(calls(("work", {"what": "a"})), says()),
+        bench.tools,
+        middleware=[HumanInTheLoopMiddleware({"work": True}), HooksMiddleware(hooks)],
+        checkpointer=InMemorySaver(),
+    )
+    run(agent, "go", CONFIG)
+    assert "List HooksMiddleware first" in caplog.text
+    run(agent, Command(resume={"decisions": [{"type": "approve"}]}), CONFIG)
+    assert bench.ran == []

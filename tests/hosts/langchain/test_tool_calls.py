@@ -301,3 +301,25 @@ def test_a_call_without_an_id_is_judged_and_has_no_tool_use(mode: str) -> None:
     assert hooks.of("tool.use") == []
     (end,) = hooks.of("tool.result")
     assert (end["tool_id"], end["tool_args"]) == (None, {})
+
+
+def test_calls_that_have_not_begun_when_a_hook_ends_the_run_do_not_begin(mode: str) -> None:
+    hooks = FakeHooks(PostToolUse={"continue_": False, "stop_reason": "enough"})
+    turn = calls(("work", {"what": "a"}), ("work", {"what": "b"}))
+    agent, bench, _ = agent_of(hooks, turn, says())
+    state = run(agent, "go", {"max_concurrency": 1}, mode=mode)
+    assert bench.ran == ["a"]
+    assert results(state)["c2"][0] == "error"
+    assert state["messages"][-1].text == "enough"
+
+
+def test_runs_without_a_thread_do_not_end_each_other(mode: str) -> None:
+    answers = iter([{"continue_": False, "stop_reason": "enough"}, None])
+    hooks = FakeHooks(PostToolUseFailure=lambda given: next(answers))
+    agent, bench, _ = agent_of(
+        hooks, calls(("fail", {"what": "x"})), calls(("work", {"what": "a"})), says("fine")
+    )
+    with pytest.raises(ValueError, match="no x"):
+        run(agent, "go", mode=mode)
+    assert run(agent, "go", mode=mode)["messages"][-1].text == "fine"
+    assert bench.ran == ["x", "a"]

@@ -39,6 +39,12 @@ def agent_of(scene: Scene) -> Agent:
     return scene.session_id, scene.subagent.agent_id if scene.subagent else ""
 
 
+def turn_of(scene: Scene) -> Agent:
+    """Return the turn that a scene belongs to: runs without a thread share a session, and never a turn."""
+    session_id, agent_id = agent_of(scene)
+    return f"{session_id}/{scene.prompt_id or ''}", agent_id
+
+
 @dataclass(slots=True)
 class Memory:
     """What need not outlive the process. The keys are removed again when they were used."""

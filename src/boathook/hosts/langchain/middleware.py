@@ -36,7 +36,7 @@ from langgraph.errors import GraphBubbleUp
 from boathook.hosts.langchain import model_calls, settling, tool_calls, turns
 from boathook.hosts.langchain.dispatching import Dispatcher, HooksLike
 from boathook.hosts.langchain.gates import Approval, Gated, Gates
-from boathook.hosts.langchain.host import Host, agent_of
+from boathook.hosts.langchain.host import Host, turn_of
 from boathook.hosts.langchain.judging import Policy
 from boathook.hosts.langchain.scene import Surroundings, TranscriptSink, inside
 from boathook.hosts.langchain.state import HooksState
@@ -148,7 +148,7 @@ class HooksMiddleware(AgentMiddleware[Any, Any, Any]):
         host = self._host
         host.meet()
         scene = host.scene(state)
-        host.memory.stopping.pop(agent_of(scene), None)
+        host.memory.stopping.pop(turn_of(scene), None)
         update = settling.abandoned(state)
         if state.get("hooks_stopped"):
             update["hooks_stopped"] = None

@@ -16,7 +16,7 @@ from langgraph.types import Command
 from boathook.hosts.langchain.compaction import history_was_saved
 from boathook.hosts.langchain.dispatching import Moment
 from boathook.hosts.langchain.gates import Gates
-from boathook.hosts.langchain.host import agent_of
+from boathook.hosts.langchain.host import agent_of, turn_of
 from boathook.hosts.langchain.judging import Case, judge, stopped_by
 from boathook.hosts.langchain.naming import key_of
 from boathook.hosts.langchain.words import closing_message, is_hidden, last_answer
@@ -49,7 +49,8 @@ def before_call(host: Host, request: ModelRequest[Any]) -> Way[tuple[ModelReques
     if agent in host.memory.compacted:
         host.memory.compacted.discard(agent)
         update = yield from _after_compaction(scene, request.messages)
-    if (stopped := host.memory.stopping.pop(agent, None)) is not None:
+    stopped = host.memory.stopping.pop(agent, None) or host.memory.stopping.pop(turn_of(scene), None)
+    if stopped is not None:
         update["hooks_stopped"] = stopped
     texts = update.get("hooks_refreshed", state.get("hooks_refreshed")) or ()
     visible = [message for message in request.messages if not is_hidden(message)]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from boathook.hosts.langchain import gates
 from boathook.hosts.langchain.graph import NOBODY
-from boathook.hosts.langchain.host import Spot, agent_of
+from boathook.hosts.langchain.host import Spot, turn_of
 from boathook.hosts.langchain.judging import NOT_RUN, Case, judge
 from boathook.hosts.langchain.model_calls import gate_of
 from boathook.hosts.langchain.naming import digest, key_of
@@ -52,7 +52,7 @@ def before(host: Host, request: ToolCallRequest) -> Way[tuple[Running, ToolCallR
         call: ToolCall = {**asked, "name": theirs["name"], "args": theirs["args"]} if theirs else asked
         if record is None:
             host.about_to_use([asked])
-        spot = (agent_of(scene), key_of(call), digest(call["name"], call["args"]))
+        spot = (turn_of(scene), key_of(call), digest(call["name"], call["args"]))
         record = yield from _judge_now(host, scene, request, call, spot, approved=bool(theirs))
     if record["verdict"] == "ask" and not theirs:
         (given,) = gates.ask([asked], [record], host.gates)
@@ -105,14 +105,14 @@ def _judge_now(
         judgement = yield from judge(scene, [case], host.policy)
         record = host.memory.on_the_spot[spot] = judgement.records[case.key]
         if judgement.stopped:
-            host.memory.stopping[agent_of(scene)] = judgement.stopped
+            host.memory.stopping[turn_of(scene)] = judgement.stopped
     return record
 
 
 def _refused(host: Host, scene: Scene, call: ToolCall, record: CallRecord) -> ToolMessage | None:
     text, error = record["reason"], record["verdict"] == "refuse"
     if record["verdict"] not in {"refuse", "answer"}:
-        if agent_of(scene) in host.memory.stopping:
+        if turn_of(scene) in host.memory.stopping:
             text, error = NOT_RUN, True
         elif is_task(call) and host.refuses_subagent(call["args"]["subagent_type"]):
             text, error = "Hooks would not see what this subagent does, so it is not to run.", True
@@ -155,7 +155,7 @@ def came_back(host: Host, running: Running, result: Result, duration_ms: float) 
     host.ended(running.asked, "" if message is None else message.content, error=failed)
     host.memory.forget(running.spot)
     ended = yield from after(running, message, duration_ms)
-    _remember_stop(host, running, ended)
+    _remember_stop(host, running, ended, result)
     if "edited" in running.record:
         ended = Ended((_edit_note(running.call), *ended.words), ended.stopped)
     return finished(result, message, ended)
@@ -178,10 +178,11 @@ def cancelled(host: Host, running: Running, duration_ms: float) -> Moment:
     return running.failed(CANCELLED, duration_ms, is_interrupt=True)
 
 
-def _remember_stop(host: Host, running: Running, ended: Ended) -> None:
+def _remember_stop(host: Host, running: Running, ended: Ended, result: Result = None) -> None:
     # The calls beside this one look here: those that have not begun are not to run any more.
-    if ended.stopped:
-        host.memory.stopping[agent_of(running.scene)] = ended.stopped
+    inside = result.update.get("hooks_stopped") if isinstance(getattr(result, "update", None), dict) else None
+    if stopped := ended.stopped or inside:
+        host.memory.stopping[turn_of(running.scene)] = stopped
 
 
 def _edit_note(call: ToolCall) -> str:
