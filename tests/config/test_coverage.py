@@ -124,6 +124,7 @@ PKG = ["pkg/__init__.py", "pkg/__main__.py", "pkg/deep/part.py"]
         ("eval 'sh guard.sh'", ["guard.sh"]),
         ("A=1 B=2 ./guard.sh", ["guard.sh"]),
         ("DIR=hooks; python3 $DIR/guard.py", ["hooks/guard.py"]),
+        ("export DIR=hooks && python3 $DIR/guard.py", ["hooks/guard.py"]),
         ("cat hooks/rules.json | ./guard.sh", ["guard.sh", "hooks/rules.json"]),
         ("./guard.sh < hooks/rules.json", ["guard.sh", "hooks/rules.json"]),
         ("cd sub && ./run.sh", ["sub/run.sh"]),
@@ -155,6 +156,10 @@ def test_the_files_that_a_command_names_are_covered(
     [
         ("sh $SCRIPT", "the script $SCRIPT, which is known only when it runs"),
         ("$TOOL x", "the program $TOOL, which is known only when it runs"),
+        ("CLAUDE_PROJECT_DIR=$(pwd); sh $CLAUDE_PROJECT_DIR/guard.sh", "the script $CLAUDE_PROJECT_DIR"),
+        ("read HOME; sh $HOME/guard.sh", "the script $HOME/guard.sh, which is known only"),
+        ("D=hooks; D+=x; sh $D/guard.py", "the script $D/guard.py, which is known only"),
+        ("export PWD=$X; sh $PWD/guard.sh", "the script $PWD/guard.sh, which is known only"),
         ("sh gone.sh", "the script gone.sh, which is not there"),
         ("sh /etc/passwd", "/etc/passwd, which lies outside the project"),
         ("../outside.sh", "the script ../outside.sh, which is not there"),
