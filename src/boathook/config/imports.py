@@ -43,7 +43,7 @@ def is_python(path: Path) -> bool:
 
 
 def _files(path: Path, folders: Sequence[Path]) -> Iterator[Path]:
-    for level, parts in _names(path):
+    for level, parts in dict.fromkeys(_names(path)):
         # One dot is the folder of the file itself, each further one its parent.
         start = folders if level == 0 else [path.parents[level - 1]] if level <= len(path.parents) else []
         for folder in start:
