@@ -255,3 +255,41 @@ def test_a_forked_subagent_is_guarded(mode: str) -> None:
     inner = hooks.of("PreToolUse")[-1]
     assert (inner["tool_name"], inner["agent_type"]) == ("work", "twin")
     assert len(hooks.of("Stop")) == len(hooks.of("SessionStart")) == 1
+
+
+@BOTH
+def test_subagents_are_guarded_even_where_the_graph_cannot_be_seen(
+    mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("boathook.hosts.langchain.graph.running_nodes", dict)
+    hooks = FakeHooks(PreToolUse=on_tool("work", denied()))
+    agent, bench, _ = deep(
+        hooks, calls(task("general-purpose")), says(), sub=[calls(("work", {"what": "a"})), says()]
+    )
+    run(agent, "go", CONFIG, mode)
+    assert bench.ran == []
+
+
+@BOTH
+def test_a_task_tool_of_an_unknown_make_is_told_of_and_can_be_refused(
+    mode: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    from langchain_core.tools import tool
+
+    ran: list[str] = []
+
+    @tool("task")
+    def own_task(subagent_type: str, description: str) -> str:
+        """Delegate."""
+        ran.append(subagent_type)
+        return "done by another"
+
+    for choice, expected in (("warn", ["x"]), ("refuse", [])):
+        ran.clear()
+        caplog.clear()
+        guard = HooksMiddleware(FakeHooks(), unguarded_subagents=choice)  # type: ignore[arg-type]
+        agent = create_agent(Script(calls(task("x")), says()), [own_task], middleware=[guard])
+        run(agent, "go", None, mode)
+        assert ran == expected
+        assert "not as boathook knows it" in caplog.text
+        assert guard.unguarded == {"*"}

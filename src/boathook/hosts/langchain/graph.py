@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("boathook")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Neighbours:
     """The other parts of one agent. `human_comes_first`: it asks only after we have given calls back."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import weakref
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -52,6 +53,7 @@ class Memory:
     compacted: set[Agent] = field(default_factory=set)
     stopping: dict[Agent, Stopped] = field(default_factory=dict)
     on_the_spot: dict[Spot, CallRecord] = field(default_factory=dict)
+    guarded: weakref.WeakSet[Any] = field(default_factory=weakref.WeakSet)
     loose: frozenset[str] = frozenset()
 
     def forget(self, spot: Spot | None) -> None:
@@ -75,6 +77,7 @@ class Host:
     guard: AgentMiddleware[Any, Any, Any]
     sessions: Sessions = field(default_factory=Sessions)
     memory: Memory = field(default_factory=Memory)
+    met: weakref.WeakSet[Neighbours] = field(default_factory=weakref.WeakSet)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def scene(self, state: HooksState, *more: BaseMessage) -> Scene:
@@ -91,19 +94,31 @@ class Host:
         """Get to know the running graph: guard its subagents, watch its summaries. Nothing here may fail a run."""
         try:
             found = neighbours(self.guard)
-            compaction.watch(found.middleware, self._may_compact)
-            self._guard_subagents(found)
+            with self.lock:
+                if found not in self.met:
+                    compaction.watch(found.middleware, self._may_compact)
+                    self.met.add(found)
         except Exception:
             log.exception("the running graph could not be looked into")
             return NOBODY
+        task = (found.tools or {}).get(subagents.TASK)
+        if task is not None:
+            self.guard_subagents(task)
         return found
 
-    def _guard_subagents(self, found: Neighbours) -> None:
-        task = (found.tools or {}).get(subagents.TASK)
-        if task is None:
-            return
-        loose = subagents.guard_subagents(task, self.guard)
+    def guard_subagents(self, task: object) -> None:
+        """See to it that the guard is in every subagent of a ``task`` tool, and say where it is not."""
         with self.lock:
+            function = getattr(task, "func", None)
+            if function in self.memory.guarded:
+                return
+            try:
+                loose = subagents.guard_subagents(task, self.guard)
+            except Exception:
+                log.exception("the task tool could not be looked into")
+                loose = frozenset({"*"})
+            if function is not None:
+                self.memory.guarded.add(function)
             fresh = loose - self.memory.loose
             self.memory.loose |= loose
         if fresh:

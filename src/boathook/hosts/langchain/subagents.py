@@ -12,7 +12,6 @@ from boathook.hosts.langchain.graph import holds, nonlocals
 if TYPE_CHECKING:
     from langchain.agents.middleware import AgentMiddleware
     from langchain_core.messages import ToolCall
-    from langchain_core.tools import BaseTool
 
 log = logging.getLogger("boathook")
 
@@ -42,7 +41,7 @@ def with_guard(
     return [*middleware[:after], ours, *middleware[after:]]
 
 
-def guard_subagents(tool: BaseTool | None, ours: AgentMiddleware[Any, Any, Any]) -> frozenset[str]:
+def guard_subagents(tool: object, ours: AgentMiddleware[Any, Any, Any]) -> frozenset[str]:
     """Put `ours` into every subagent of deepagents' ``task`` tool; return the names that cannot be guarded.
 
     deepagents gives a subagent only its own middleware, so each one that is described,

@@ -44,6 +44,8 @@ log = logging.getLogger("boathook")
 def before(host: Host, request: ToolCallRequest) -> Way[tuple[Running, ToolCallRequest] | ToolMessage]:
     """Return the call that may run, or the result it gets without running."""
     host.meet()
+    if is_task(request.tool_call):
+        host.guard_subagents(request.tool)
     state: HooksState = request.state
     scene, asked = host.scene(state), request.tool_call
     record, spot = _recorded(state, asked), None
