@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from boathook.config.schema import Handler
+    from boathook.run.jobs import Job
     from boathook.run.pool import Pool
+    from boathook.run.process import Cancel
     from boathook.snapshot import Snapshot
     from boathook.terms.outcome import Outcome
 
@@ -69,6 +71,18 @@ class Engine:
         """Return a notification ready to run; its answer says nothing, its failures are logged."""
         whole = moment.notification_payload(row, payload)
         return self._occasion(row.name, None, whole, self.snapshot.by_event[row.name])
+
+    def forgotten(self, row: Notification, payload: Mapping[str, Any]) -> list[Job]:
+        """Return the jobs of a notification that nobody waits for; each logs its own failure (S0)."""
+        occasion = self.notice(row, payload)
+        _log(row.name, occasion.problems)
+
+        def logged(job: Job, cancel: Cancel, waited: float) -> Outcome:
+            outcome = job(cancel, waited)
+            _log(row.name, self._first_time([outcome]))
+            return outcome
+
+        return [partial(logged, job) for job in occasion.jobs()]
 
     def _lifecycle(self, row: Event, payload: Mapping[str, Any]) -> Way:
         snapshot = self.snapshot
@@ -157,10 +171,15 @@ class Engine:
         return tuple(fresh)
 
 
+def _log(event: str, problems: Sequence[Problem]) -> None:
+    for problem in problems:
+        level = logging.INFO if problem.severity == "info" else logging.WARNING
+        log.log(level, "%s: %s", event, located(problem))
+
+
 def _with_notices(decision: Decision, outcomes: Sequence[Outcome], problems: Sequence[Problem]) -> Decision:
     """Add the runs of a notification, whose failures are logged and change nothing (S0)."""
-    for problem in problems:
-        log.warning("%s: %s", decision.event, located(problem))
+    _log(decision.event, problems)
     if not outcomes:
         return decision
     handlers = (*decision.handlers, *outcomes)

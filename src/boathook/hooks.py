@@ -126,7 +126,7 @@ class Hooks:
         (`UnknownEventError`, `PayloadError`). Cancelling kills the handlers, waits until
         they are gone and raises `CancelledError`.
         """
-        way = self._engine.moment(event, payload or {})
+        way = self._engine.moment(event, {} if payload is None else payload)
         try:
             batch = next(way)
             while True:
@@ -137,7 +137,7 @@ class Hooks:
 
     def dispatch_sync(self, event: str, payload: Mapping[str, Any] | None = None) -> Decision:
         """Do the same as `dispatch`, blocking the calling thread; no event loop is needed."""
-        way = self._engine.moment(event, payload or {})
+        way = self._engine.moment(event, {} if payload is None else payload)
         try:
             batch = next(way)
             while True:
@@ -158,10 +158,10 @@ class Hooks:
             raise UnknownEventError(
                 f"{event} may decide something, so it cannot be forgotten: await dispatch()."
             )
-        payload = moment.checked(event, payload or {})
+        payload = moment.checked(event, {} if payload is None else payload)
         engine = self._engine
         if engine.snapshot.by_event[event]:
-            self._forgotten.add(fanout.start(engine.pool, engine.notice(row, payload).jobs()))
+            self._forgotten.add(fanout.start(engine.pool, engine.forgotten(row, payload)))
 
     async def drain(self) -> None:
         """Wait until every notification that was fired and forgotten has been delivered."""
