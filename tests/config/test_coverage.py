@@ -7,6 +7,8 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from boathook.config.coverage import Coverage, cover
 from boathook.config.schema import Handler
@@ -216,6 +218,7 @@ def test_files_outside_of_the_project_are_not_read(root: Path) -> None:
         "(",
         '"$(',
         "$(" * 200,
+        '"$(' * 5000,
         "((((",
         "a\\",
         "\\",
@@ -233,6 +236,40 @@ def test_any_text_is_read_or_refused_and_never_breaks(root: Path, text: str) -> 
     except ShellError:
         pass
     covered(root, text)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                *"'\"`$(){}<>|&;\\ \n#*?[~=",
+                "sh",
+                "cd",
+                "env",
+                "make",
+                "npm",
+                "python",
+                "-m",
+                "-c",
+                "guard.sh",
+                "$(",
+                "<<E",
+                "\ud800",
+                "\0",
+                "é",
+                "x=",
+                "../",
+                "/",
+            ]
+        ),
+        max_size=14,
+    )
+)
+def test_no_command_whatever_breaks_the_reading_of_it(root: Path, pieces: list[str]) -> None:
+    covered(root, "".join(pieces))
+    covered(root, " ".join(pieces))
+    covered(root, tuple(pieces) or ("x",))
 
 
 def test_a_script_that_calls_itself_in_a_circle_ends(root: Path) -> None:

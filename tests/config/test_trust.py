@@ -356,6 +356,15 @@ def test_what_is_shown_obeys_no_terminal_escapes(here: Homestead) -> None:
     assert "\x1b" not in describe(trust.review(here.root))
 
 
+@pytest.mark.parametrize("command", ["echo \ud800 | \ud800/x *\ud800", "sh x\x01y", "é⚓", "a\nb"])
+def test_odd_characters_in_a_command_stop_nobody(here: Homestead, command: str) -> None:
+    here.project(on("Stop", command, statusMessage="\ud800"))
+    assert codes(here.load()) == ["project-untrusted"]
+    describe(trust.review(here.root)).encode()
+    trust.grant(trust.review(here.root), always=True)
+    assert commands(here.load()) == [command]
+
+
 def test_reviewing_runs_nothing(here: Homestead) -> None:
     here.project(on("Stop", 'touch "$CLAUDE_PROJECT_DIR/ran"; $(touch ran); make; npm run x'))
     trust.review(here.root)

@@ -78,6 +78,13 @@ class Walk:
 
     def run(self, command: Simple) -> None:
         """Cover what one simple command names."""
+        try:
+            self._run(command)
+        except (OSError, ValueError, RecursionError) as error:
+            # A name that no file system takes, such as one with half a character in it.
+            self.doubt(f"what {' '.join(word.raw for word in command.words)} names ({error})")
+
+    def _run(self, command: Simple) -> None:
         words = [self._word(word) for word in command.words]
         for word in command.reads:
             self.name(self._word(word)[0], word.raw)

@@ -62,9 +62,14 @@ class Evidence:
     exposures: tuple[Problem, ...]
 
     @property
+    def data(self) -> bytes:
+        """The definition's bytes; JSON can hold half a character, and that must not stop anyone."""
+        return self.text.encode("utf-8", "surrogatepass")
+
+    @property
     def sha256(self) -> str:
         """The digest of the definition."""
-        return hashlib.sha256(self.text.encode()).hexdigest()
+        return hashlib.sha256(self.data).hexdigest()
 
     @property
     def files(self) -> dict[str, File]:

@@ -93,7 +93,10 @@ def literal(words: Sequence[str]) -> Simple:
 
 def parse(text: str) -> tuple[Simple, ...]:
     """Take a command line apart, in the order of writing, or raise `ShellError`."""
-    return _Reader(text).read()
+    try:
+        return _Reader(text).read()
+    except RecursionError:
+        raise ShellError("quotes and brackets are nested too deeply") from None
 
 
 class _Reader:

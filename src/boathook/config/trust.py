@@ -286,7 +286,7 @@ def _as_dict(value: object) -> dict[str, Any]:
 
 def _contents(reviewed: Review) -> list[bytes]:
     files = [file for each in reviewed.files for file in each.evidence.files.values()]
-    texts = [each.evidence.text.encode() for each in reviewed.files]
+    texts = [each.evidence.data for each in reviewed.files]
     return [*texts, *(file.data for file in files if file.data is not None)]
 
 

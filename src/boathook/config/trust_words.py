@@ -65,7 +65,7 @@ def changes(file: ReviewedFile) -> Iterator[str]:
     if before is None:
         return
     if before.definition != now.sha256:
-        yield from _diff(f"{now.path} (what it means)", before.definition, now.text.encode())
+        yield from _diff(f"{now.path} (what it means)", before.definition, now.data)
     files = now.files
     for name in sorted({*before.files, *files}):
         if name not in files:
