@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 OnFailure = Literal["allow", "block"]
 Scope = Literal["managed", "project", "user", "plugin", "given"]
-Why = Literal["untrusted", "changed", "writable", "disabled", "managed-only", "store-damaged", "plugin-disabled"]
+Why = Literal[
+    "untrusted", "changed", "writable", "disabled", "managed-only", "store-damaged", "plugin-disabled"
+]
 """Why a handler that stands in a file is not loaded."""
 
 
