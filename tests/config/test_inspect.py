@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from boathook.config import inspect
+from boathook.config import inspect, plugins
 
 if TYPE_CHECKING:
     from boathook.terms.problem import Problem
@@ -131,6 +131,7 @@ FINE = (
     "bash <guard.sh",
     "bash /dev/stdin",
     "xargs no-such-program",
+    "((i++)); no-such-program",
     "perl nothere",
 )  # fmt: skip
 
@@ -167,6 +168,7 @@ def test_a_placeholder_outside_of_quotes_is_found_when_its_value_has_a_space(tmp
     assert spaced.command('bash "${CLAUDE_PROJECT_DIR}"/guard.sh') == []
     assert spaced.command("bash -c 'bash \"$CLAUDE_PROJECT_DIR/guard.sh\"'") == []
     assert spaced.command("echo $CLAUDE_PROJECT_DIR") == []
+    assert spaced.command("export D=$CLAUDE_PROJECT_DIR") == []
     assert spaced.command('D=$CLAUDE_PROJECT_DIR; cd "$D"') == []  # fmt: skip
 
 
@@ -227,6 +229,30 @@ def test_problems_come_in_the_order_of_the_file(project: Project) -> None:
     )
     assert [problem.code for problem in found] == ["script-missing", "handler-kind", "command-missing"]
     assert list(found) == sorted(found, key=inspect.order)
+
+
+def test_an_enabled_plugin_is_inspected_with_its_own_placeholders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("BOATHOOK_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("BOATHOOK_ALLOW_WRITABLE", "1")
+    plugin, project = Project(tmp_path / "my plugin"), Project(tmp_path / "project")
+    plugin.script("there.sh")
+    words = (
+        "${CLAUDE_PLUGIN_ROOT}/there.sh",
+        "bash $CLAUDE_PLUGIN_ROOT/there.sh",
+        "${CLAUDE_PLUGIN_ROOT}/nope.sh",
+    )
+    handlers = [{"type": "command", "command": each} for each in words]
+    plugin.script("hooks/hooks.json", json.dumps({"hooks": {"Stop": [{"hooks": handlers}]}}))
+    plugins.add(plugin.root)
+    assert inspect.found(project.root) == ()
+    plugins.enable(plugin.root, on=True)
+    (found,) = inspect.found(project.root)
+    (problem,) = found.problems
+    assert problem.code == "script-missing"
+    assert problem.pointer == "/hooks/Stop/0/hooks/2/command"
 
 
 def test_a_pipe_in_a_scripts_place_holds_nobody_up(project: Project) -> None:

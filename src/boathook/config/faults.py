@@ -53,7 +53,7 @@ _WRAPPERS: Final = _words("exec command nohup setsid time ! {")
 """Words that are followed by the command itself."""
 
 # Whatever makes it uncertain whether a command runs, or what its name means.
-_UNCERTAIN = re.compile(r"\|\||\bfunction\b|[\w-]+\s*\(\s*\)")
+_UNCERTAIN = re.compile(r"\|\||\(\(|\bfunction\b|[\w-]+\s*\(\s*\)")
 _UNEXPANDED = re.compile(r"~(?:/|$)|\$\{?[A-Za-z_]")
 _OPTIONS: Final = re.compile(r"-[A-Za-z]+")
 
@@ -289,7 +289,7 @@ class _Walk:
         if not self.by_shell or words[0].raw in _SPEAKERS:
             return False
         for word in words:
-            for name in _unquoted(word.raw):
+            for name in () if word.assigns else _unquoted(word.raw):
                 value = self.variables.get(name, "")
                 if re.search(r"\s", value):
                     found = f"${name} stands outside quotes, and its value contains a space: {value}"

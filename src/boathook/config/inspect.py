@@ -43,7 +43,7 @@ def found(root: Path, environ: Mapping[str, str] = os.environ) -> tuple[Inspecte
     """Inspect the files that a session in `root` finds, approved or not, and those of enabled plugins."""
     documents = scopes.read_scopes(scopes.Places.of(root))
     loaded = scopes.in_order((*documents, *plugins.read_enabled(root).documents))
-    return tuple(inspect(document, root, environ) for document in loaded)
+    return tuple(inspect(each, root, environ) for each in loaded if not _left_out(each))
 
 
 def named(
@@ -69,6 +69,11 @@ def inspect(document: Document, root: Path, environ: Mapping[str, str] = os.envi
     ]
     problems = dict.fromkeys((*document.problems, *ran, *_writable(document, root)))
     return Inspected(document, root, text, tuple(sorted(problems, key=order)))
+
+
+def _left_out(document: Document) -> bool:
+    """Whether a document is a plugin's that is not enabled."""
+    return bool(document.skipped) and all(skipped.why == "plugin-disabled" for skipped in document.skipped)
 
 
 def order(problem: Problem) -> tuple[str, int, int, str]:
