@@ -67,6 +67,49 @@ def test_a_quoting_fault_names_the_whole_path(tmp_path: Path) -> None:
         assert str(script) in problem.message
 
 
+def test_a_quoting_fault_of_an_interpreters_argument_names_the_whole_path(tmp_path: Path) -> None:
+    script = tmp_path / "a b" / "guard.py"
+    script.parent.mkdir()
+    script.write_text("")
+    stderr = f"python3: can't open file '{tmp_path}/a': [Errno 2] No such file or directory\n"
+    configured = handler(command=f"python3 {script} --strict")
+    problem = diagnose.unread_script(configured, Command((), "/", {}, b"", 1), said("", stderr, 2))
+    assert problem is not None
+    assert problem.code == "run-quoting"
+    assert str(script) in problem.message
+
+
+@pytest.mark.parametrize(
+    "stderr",
+    [
+        '/bin/sh: 1: Syntax error: "then" unexpected\n',
+        "guard.sh: 12: Syntax error: Unterminated quoted string\n",
+        "/bin/sh: -c: line 1: syntax error near unexpected token `then'\n",
+        "guard.sh: line 3: syntax error: unexpected end of file\n",
+    ],
+)
+def test_what_a_shell_cannot_parse_is_recognized(stderr: str) -> None:
+    problem = diagnose.unread_script(handler(), Command((), "/", {}, b"", 1), said("", stderr, 2))
+    assert problem is not None
+    assert problem.code == "command-syntax"
+
+
+def test_127_of_a_program_that_is_there_does_not_accuse_it() -> None:
+    problem = failure(said("", "sh: gone.sh: No such file", 127), command="sh gone.sh", path="/bin")
+    assert problem.code == "run-not-found"
+    assert "sh is there, but something" in problem.message
+    assert "gone.sh" in problem.message
+
+
+def test_a_home_folder_in_argv_is_explained() -> None:
+    command = Command(("~/x.sh",), "/", {}, b"", 1)
+    problem = diagnose.failure(
+        handler(argv=["~/x.sh"]), command, Exit(start_error=FileNotFoundError(2, "no"))
+    )
+    assert problem is not None
+    assert "no home folder" in problem.message
+
+
 def test_what_a_command_said_is_shown_shortly_and_safely() -> None:
     problem = failure(said("", "\x1b[31m" + "z" * 1000, 7))
     assert "\\x1b[31mzzz" in problem.message
@@ -98,7 +141,7 @@ def test_a_command_that_cannot_be_taken_apart_is_still_explained() -> None:
 )
 def test_a_missing_script_is_recognized_by_what_its_interpreter_says(stderr: str, script: str) -> None:
     command = Command((), "/", {}, b"", 1)
-    problem = diagnose.missing_script(command, said("", stderr, 2))
+    problem = diagnose.unread_script(handler(), command, said("", stderr, 2))
     assert problem is not None
     assert script in problem.message
 
@@ -114,13 +157,16 @@ def test_a_missing_script_is_recognized_by_what_its_interpreter_says(stderr: str
     ],
 )
 def test_other_words_are_no_missing_script(stderr: str) -> None:
-    assert diagnose.missing_script(Command((), "/", {}, b"", 1), said("", stderr, 2)) is None
+    assert diagnose.unread_script(handler(), Command((), "/", {}, b"", 1), said("", stderr, 2)) is None
 
 
 def test_a_script_that_is_there_is_not_missing(tmp_path: Path) -> None:
     (tmp_path / "there.py").write_text("")
     command = Command((), str(tmp_path), {}, b"", 1)
-    assert diagnose.missing_script(command, said("", "python3: can't open file 'there.py': x\n", 2)) is None
+    assert (
+        diagnose.unread_script(handler(), command, said("", "python3: can't open file 'there.py': x\n", 2))
+        is None
+    )
 
 
 def test_how_to_switch_a_handler_off_is_said_with_its_place() -> None:

@@ -71,7 +71,7 @@ def _heard(ended: Exit) -> Judged:
 
 
 def _exit_two(handler: Handler, row: Event, command: Command, ended: Exit) -> Judged:
-    missing = diagnose.missing_script(command, ended)
+    missing = diagnose.unread_script(handler, command, ended)
     if missing is not None and row.block in (Block.CONTINUE, Block.CONTEXT):
         return Judged(failure=missing)  # a turn must not be sent back again and again by a typing error
     reply = None if ended.stdout_cut else read_reply(ended.stdout)

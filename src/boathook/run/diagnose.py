@@ -29,6 +29,8 @@ _NO_SCRIPT = re.compile(
     r"|can't open file (?P<awk>[^\n]+?)(?: for reading)?\n"
     r"|Could not open (?P<jq>[^\n:]+): No such file"
 )
+# dash and bash, of a command or of a script.
+_SYNTAX = re.compile(r"[^\n:]+: (?:-c: )?(?:line )?\d+: [Ss]yntax error")
 _SIGNAL_EXIT: Final = 128
 
 
@@ -51,18 +53,23 @@ def failure(handler: Handler, command: Command, ended: Exit) -> Problem | None:
     return _exited(handler, command, ended)
 
 
-def missing_script(command: Command, ended: Exit) -> Problem | None:
-    """Say which script was not there when an interpreter ended with exit 2 because of it.
+def unread_script(handler: Handler, command: Command, ended: Exit) -> Problem | None:
+    """Say what the script was when an interpreter ended with exit 2 because it could not read it.
 
     An interpreter says so first of all; further down it is a check that quotes someone else.
     """
     first = ended.stderr.decode("utf-8", "replace").lstrip().partition("\n")[0]
+    if _SYNTAX.match(first):
+        found = f"the shell cannot parse it, and ended with exit 2: {excerpt(first, 200)}."
+        return Problem("command-syntax", found, "Correct the command or its script.")
     match = _NO_SCRIPT.search(first + "\n")
     if match is None:
         return None
     name = next(text for text in match.groups() if text is not None)
     if Path(command.cwd, name).exists():
         return None
+    if (quoting := _unquoted(handler, command)) is not None:
+        return quoting
     found = f"the script {excerpt(name, 200)} is not there, so its interpreter ended with exit 2."
     return Problem("run-script-missing", found, "Correct the path in the hooks file.")
 
@@ -98,6 +105,9 @@ def _exited(handler: Handler, command: Command, ended: Exit) -> Problem:
 
 def _not_there(handler: Handler, command: Command, ended: Exit) -> Problem | None:
     program = _program(handler, command)
+    if ended.code == 127 and _located(program, command):
+        found = f"exit 127: {excerpt(program, 200)} is there, but something that it should run was not found.{_said(ended)}"
+        return Problem("run-not-found", found, "Correct the path, or install what is missing.")
     if ended.code == 127:
         found = f"exit 127: {excerpt(program, 200)} was not found"
         place = "" if "/" in program else f" on PATH={command.env.get('PATH', '')}"
@@ -115,7 +125,9 @@ def _not_started(handler: Handler, command: Command, error: Exception) -> Proble
     if number == errno.ENOENT:
         found = f"{excerpt(program, 200)} was not found"
         place = "" if "/" in program else f" on PATH={command.env.get('PATH', '')}"
-        return problem or Problem("run-not-found", f"{found}{place}.", "Install it, or correct the command.")
+        home = "Without a shell `~` is no home folder: write the whole path." if program[:1] == "~" else ""
+        advice = home or "Install it, or correct the command."
+        return problem or Problem("run-not-found", f"{found}{place}.", advice)
     if number in {errno.EACCES, errno.EPERM}:
         found = f"{excerpt(program, 200)} is not executable."
         return Problem("run-not-executable", found, f"Run: chmod +x {shlex.quote(program)}")
@@ -155,16 +167,20 @@ def _unquoted(handler: Handler, command: Command) -> Problem | None:
     """Look whether a path with a space was taken apart by the shell."""
     if handler.command is None:
         return None
-    for path in _prefixes(expand(handler.command, command.env)):
-        if " " in path and _located(path, command):
+    for path in _spaced(expand(handler.command, command.env)):
+        if _located(path, command):
             found = f"the path {excerpt(path, 200)} contains a space and stands outside quotes, so the shell took it apart."
             return Problem("run-quoting", found, f'Write it in double quotes, or use "argv": ["{path}"].')
     return None
 
 
-def _prefixes(command: str) -> Iterator[str]:
-    words = command.split(" ")
-    return (" ".join(words[:count]) for count in range(2, min(len(words), 40) + 1))
+def _spaced(command: str) -> Iterator[str]:
+    """Yield what may be a path with spaces: words in a row, of which the first looks like a path."""
+    words = command.split(" ")[:40]
+    for start, word in enumerate(words):
+        if "/" in word and word[0] not in "\"'":
+            for end in range(start + 2, len(words) + 1):
+                yield " ".join(words[start:end])
 
 
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")

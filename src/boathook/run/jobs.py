@@ -56,7 +56,7 @@ class Occasion:
         """Return one job per handler, in order."""
         if not self.handlers:
             return []
-        base = base_environment(self.root, self.event, str(self.payload.get("session_id", "")))
+        base = base_environment(self.root, self.event, str(self.payload.get("session_id") or ""))
         return [self._job(handler, self._command(handler, base)) for handler in self.handlers]
 
     def outcomes(self, results: Sequence[Outcome | Exception]) -> list[Outcome]:
