@@ -44,7 +44,7 @@ ENTRY_KEYS: Final = ("command", "events")
 
 
 class _RefusedError(Exception):
-    """This entry is off; the problem that says why was already noted."""
+    """The entry is off; the problem that says why was already noted."""
 
 
 @dataclass(slots=True)
