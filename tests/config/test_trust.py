@@ -398,7 +398,12 @@ def test_a_world_writable_hooks_file_is_refused(approved: Homestead) -> None:
 
 
 @pytest.mark.parametrize("folder", [".deepagents", ".", ".."])
-def test_a_world_writable_folder_on_the_way_is_refused(approved: Homestead, folder: str) -> None:
+def test_a_world_writable_folder_on_the_way_is_refused(
+    approved: Homestead, folder: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    records = tmp_path_factory.mktemp("records") / "boathook"
+    (approved.home / ".boathook").rename(records)
+    approved.patch.setenv("BOATHOOK_HOME", str(records))
     (approved.root / folder).chmod(0o777)
     hooks = approved.load()
     assert codes(hooks) == ["file-writable", "project-untrusted"]
@@ -489,6 +494,16 @@ def test_a_record_that_others_may_write_to_counts_for_nothing(approved: Homestea
     hooks = approved.load()
     assert commands(hooks) == []
     assert f"chmod 600 {record}" in hooks.problems[0].message
+
+
+@pytest.mark.parametrize("folder", [".boathook", "."])
+def test_a_record_in_a_folder_that_others_may_write_to_counts_for_nothing(
+    approved: Homestead, folder: str
+) -> None:
+    (approved.home / folder).chmod(0o777)
+    hooks = approved.load()
+    assert (commands(hooks), codes(hooks)) == ([], ["trust-store", "project-untrusted"])
+    assert "chmod go-w" in hooks.problems[0].message
 
 
 def test_a_record_of_a_later_version_is_left_alone(approved: Homestead) -> None:

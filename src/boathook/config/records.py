@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from boathook.config.ownership import allowed, exposed
 from boathook.terms.problem import BoathookError
 
 if TYPE_CHECKING:
@@ -49,11 +50,14 @@ class RecordFile:
             return {}
         except OSError as error:
             raise RecordError(f"{self.path} cannot be read: {error.strerror}.") from None
-        if mode & (stat.S_IWGRP | stat.S_IWOTH):
+        if mode & (stat.S_IWGRP | stat.S_IWOTH) and not allowed():
             raise RecordError(
                 f"others may write to {self.path}, so nothing in it counts. Look through it, "
                 f"then run: chmod 600 {shlex.quote(str(self.path))}"
             )
+        problem = None if allowed() else exposed(self.path, self.path.parent)
+        if problem is not None:
+            raise RecordError(f"nothing in {self.path} counts: {problem.message}")
         return self._checked(data)
 
     def change(self, change: Callable[[dict[str, Any]], None]) -> None:
