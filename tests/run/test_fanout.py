@@ -16,7 +16,18 @@ from boathook.run import fanout
 from boathook.run.fanout import Escaped, Forgotten, Withdrawn
 from boathook.run.pool import Pool
 from boathook.run.process import Cancel, Command, Exit, run
-from run_children import Before, alive, command, in_a_thread, quoted, read_pid, shell, until, until_async
+from run_children import (
+    Before,
+    alive,
+    command,
+    host,
+    in_a_thread,
+    quoted,
+    read_pid,
+    shell,
+    until,
+    until_async,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -266,6 +277,34 @@ except KeyboardInterrupt:
         read_pid(note)
         process.send_signal(signal.SIGINT)
         assert process.communicate(timeout=20)[0] == b"False\n"
+
+
+def test_ctrl_c_at_any_moment_of_a_blocking_wait_hangs_nobody_and_costs_no_place() -> None:
+    done = host(
+        """
+        import os, signal
+        from boathook.run import fanout
+        from boathook.run.pool import Pool
+        from boathook.run.process import Command, run
+        order = Command(("/bin/sleep", "77"), "/", dict(os.environ), b"", 60.0)
+        def interrupt(number, frame):
+            raise KeyboardInterrupt
+        signal.signal(signal.SIGALRM, interrupt)
+        pool, hits = Pool(3), 0
+        for turn in range(40):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 1e-5 + turn * 30e-6)
+                batch = None
+                batch = fanout.start(pool, [lambda cancel, waited: run(order, cancel)] * 4)
+                batch.wait()
+            except KeyboardInterrupt:
+                hits += 1
+                if batch is not None:
+                    batch.cancel()
+        print(hits, pool.drain(20), [pool.submit(lambda waited: 1).result(20) for _ in range(9)] == [1] * 9)
+        """
+    )
+    assert done.stdout == "40 True True\n"
 
 
 def test_ctrl_c_under_asyncio_run_ends_the_children(tmp_path: Path) -> None:

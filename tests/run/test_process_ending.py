@@ -114,13 +114,13 @@ def test_a_command_that_forks_all_the_time_is_hunted_down(tmp_path: Path) -> Non
     script = """
         import os, sys, signal, time
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        for turn in range(2000):
+        for turn in range(300):
             if os.fork():
                 os._exit(0)
             os.setsid()
             open(sys.argv[1], "a").close()
             os.utime(sys.argv[1])
-            time.sleep(0.005)
+            time.sleep(0.03)
         """
     runner = python(script, timeout=0.3)
     # The parent of all stays, so that the deadline comes while the child hops from process to process.
@@ -129,10 +129,8 @@ def test_a_command_that_forks_all_the_time_is_hunted_down(tmp_path: Path) -> Non
     order = Command((*outer.argv, "sh", *hopping.argv), "/", outer.env, b"", 0.3)
     assert run(order).timed_out
     last = mark.stat().st_mtime_ns
-    deadline = time.monotonic() + 0.1
-    while time.monotonic() < deadline:
-        assert mark.stat().st_mtime_ns == last
-        time.sleep(0.01)
+    time.sleep(0.1)
+    assert mark.stat().st_mtime_ns == last
 
 
 def test_an_outer_deadline_reaches_what_an_inner_engine_started(tmp_path: Path) -> None:
@@ -188,20 +186,17 @@ def test_a_cancel_while_stdin_is_being_fed_ends_the_command(pidfd: bool, tmp_pat
 def test_a_cancel_after_the_exit_stops_the_waiting_for_output_and_kills_nobody(
     pidfd: bool, tmp_path: Path
 ) -> None:
-    note = tmp_path / "pid"
-    later = Later(
-        shell(f"{writes_its_pid(note)} & while ! test -s {quoted(note)}; do :; done; exit 2"), pidfd=pidfd
-    )
-    left = read_pid(note)
+    note, own = tmp_path / "pid", tmp_path / "own"
+    ready = f"while ! test -s {quoted(note)}; do :; done"
+    later = Later(shell(f"{writes_its_pid(note)} & {ready}; echo $$ > {quoted(own)}; exit 2"), pidfd=pidfd)
+    leader = read_pid(own)
+    until(lambda: not alive(leader))
     later.cancel.cancel()
-    ended = later.result()
     try:
-        # It may have been over already, or about to be.
-        assert ended.cancelled or ended.code == 2
-        assert alive(left) == (ended.code == 2)
+        assert later.result().code == 2
+        assert alive(read_pid(note))
     finally:
-        if alive(left):
-            os.kill(left, signal.SIGKILL)
+        os.kill(read_pid(note), signal.SIGKILL)
 
 
 @ways

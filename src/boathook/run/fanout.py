@@ -10,13 +10,14 @@ import threading
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from boathook.run.cancel import Cancel
+from boathook.run.waiting import notified, wait_for
 
 if TYPE_CHECKING:
-    from asyncio import AbstractEventLoop, Future
     from collections.abc import Callable, Sequence
     from typing import TypeAlias
 
     from boathook.run.pool import Pool
+    from boathook.run.waiting import Callback
 
 T = TypeVar("T")
 Job: TypeAlias = "Callable[[Cancel, float], T]"
@@ -43,7 +44,7 @@ class Batch(Generic[T]):
         self._pool = pool
         self._cancel = Cancel()
         self._lock = threading.RLock()
-        self._callbacks: list[Callable[[], None]] = []
+        self._callbacks: list[Callback] = []
         self._results: list[T | Exception | None] = [None] * len(jobs)
         self._left = len(jobs)
         self._tasks = [_Task(self, index, job) for index, job in enumerate(jobs)]
@@ -69,10 +70,10 @@ class Batch(Generic[T]):
         and goes on its way once they have ended.
         """
         try:
-            self._block()
+            wait_for(self.when_done)
         except BaseException:
             self.cancel()
-            self._block()
+            wait_for(self.when_done)
             raise
         return self.results()
 
@@ -96,7 +97,7 @@ class Batch(Generic[T]):
             raise
         return self.results()
 
-    def when_done(self, callback: Callable[[], None]) -> None:
+    def when_done(self, callback: Callback) -> None:
         """Call back once all jobs have ended, from any thread; here and now if they have."""
         with self._lock:
             if self._left:
@@ -107,11 +108,6 @@ class Batch(Generic[T]):
     def results(self) -> list[T | Exception]:
         """Return the results in the order of the jobs; only once all have ended."""
         return cast("list[T | Exception]", self._results)
-
-    def _block(self) -> None:
-        done = threading.Event()
-        self.when_done(done.set)
-        done.wait()
 
     def run(self, index: int, job: Job[T], waited: float) -> None:
         """Do one job and keep what comes of it."""
@@ -169,13 +165,13 @@ class Forgotten:
     """Batches that nobody awaits, until somebody wants all of them to have ended."""
 
     def __init__(self) -> None:
-        self._changed = threading.Condition()
+        self._lock = threading.RLock()
         self._batches: set[Batch[Any]] = set()
-        self._callbacks: list[Callable[[], None]] = []
+        self._callbacks: list[Callback] = []
 
     def add(self, batch: Batch[Any]) -> None:
         """Keep `batch` in mind until it has ended."""
-        with self._changed:
+        with self._lock:
             self._batches.add(batch)
         batch.when_done(lambda: self._drop(batch))
 
@@ -185,45 +181,20 @@ class Forgotten:
 
     def drain_sync(self, timeout: float | None = None) -> bool:
         """Do the same as `drain`, blocking; false when `timeout` seconds were not enough."""
-        with self._changed:
-            return self._changed.wait_for(lambda: not self._batches, timeout)
+        return wait_for(self._when_empty, timeout)
 
-    def _when_empty(self, callback: Callable[[], None]) -> None:
-        with self._changed:
+    def _when_empty(self, callback: Callback) -> None:
+        with self._lock:
             if self._batches:
                 self._callbacks.append(callback)
                 return
         callback()
 
     def _drop(self, batch: Batch[Any]) -> None:
-        with self._changed:
+        with self._lock:
             self._batches.discard(batch)
             if self._batches:
                 return
             callbacks, self._callbacks = self._callbacks, []
-            self._changed.notify_all()
         for callback in callbacks:
             callback()
-
-
-async def notified(subscribe: Callable[[Callable[[], None]], None]) -> None:
-    """Wait for a callback that may come from any thread, on whatever event loop this runs."""
-    from asyncio import get_running_loop
-
-    loop = get_running_loop()
-    future = loop.create_future()
-    subscribe(lambda: _tell(loop, future))
-    await future
-
-
-def _tell(loop: AbstractEventLoop, future: Future[None]) -> None:
-    try:
-        loop.call_soon_threadsafe(_resolve, future)
-    except RuntimeError:
-        # The loop was closed meanwhile; whoever waited on it is gone too.
-        return
-
-
-def _resolve(future: Future[None]) -> None:
-    if not future.done():
-        future.set_result(None)

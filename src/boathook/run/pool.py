@@ -11,8 +11,12 @@ from concurrent.futures import Future
 from time import monotonic
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
+from boathook.run.waiting import wait_for
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    from boathook.run.waiting import Callback
 
 T = TypeVar("T")
 
@@ -42,8 +46,10 @@ class Pool:
 
     def _reset(self) -> None:
         self._owner = os.getpid()
-        # Reentrant: a signal handler may announce an event while its thread is in here.
-        self._changed = threading.Condition(threading.RLock())
+        # Reentrant: a signal handler may announce an event while its thread is in here. And no
+        # Condition: Ctrl-C on the way into one leaves it locked.
+        self._lock = threading.RLock()
+        self._when_idle: list[Callback] = []
         self._queue: deque[tuple[Task, float | None]] = deque()
         self._workers = 0
         self._running = 0
@@ -65,19 +71,31 @@ class Pool:
         if self._owner != os.getpid():
             # A fork of the host: the threads that served this queue are the parent's.
             self._reset()
-        with self._changed:
-            now = monotonic()
-            for task in tasks:
-                free = self._running + len(self._queue) < self.limit
-                self._queue.append((task, None if free else now))
-            start = self._another()
-        if start:
-            self._start_worker()
+        begun = threading.Lock()
+        begun.acquire()
+        claimed = False
+        try:
+            with self._lock:
+                self._append(tasks)
+                claimed = self._another()
+            if claimed:
+                self._start_worker(begun.release)
+        except BaseException:
+            # Ctrl-C, and only the thread itself can tell whether there is one.
+            if claimed and not begun.acquire(timeout=1.0):
+                self._give_back()
+            raise
+
+    def _append(self, tasks: Iterable[Task]) -> None:
+        now = monotonic()
+        for task in tasks:
+            free = self._running + len(self._queue) < self.limit
+            self._queue.append((task, None if free else now))
 
     def withdraw(self, tasks: Iterable[Task]) -> list[Task]:
         """Take those that have not started out of the queue and return them; they are the caller's again."""
         names = {id(task) for task in tasks}
-        with self._changed:
+        with self._lock:
             taken = [task for task, _ in self._queue if id(task) in names]
             if taken:
                 self._queue = deque(place for place in self._queue if id(place[0]) not in names)
@@ -86,8 +104,13 @@ class Pool:
 
     def drain(self, timeout: float | None = None) -> bool:
         """Wait until nothing runs or is queued; false when `timeout` seconds were not enough."""
-        with self._changed:
-            return self._changed.wait_for(lambda: not (self._running or self._queue), timeout)
+        return wait_for(self.when_idle, timeout)
+
+    def when_idle(self, callback: Callback) -> None:
+        """Call back once nothing runs or is queued, from any thread; here and now if that is so."""
+        with self._lock:
+            self._when_idle.append(callback)
+            self._tell_if_idle()
 
     def _another(self) -> bool:
         """Claim a place for one more worker, if there is work for it and room."""
@@ -96,19 +119,23 @@ class Pool:
         self._workers += 1
         return True
 
-    def _start_worker(self) -> None:
+    def _give_back(self) -> None:
+        with self._lock:
+            self._workers -= 1
+
+    def _start_worker(self, begun: Callback) -> None:
         try:
             if sys.is_finalizing():
-                # A thread started now would never run, and starting waits for it.
+                # A thread started now would never run, and its caller might wait for it.
                 raise RuntimeError("can't start new thread: the interpreter is shutting down")
             # Not threading.Thread, whose start waits until the new thread runs: a tenth of what
             # a small command takes in all, and time in which the caller's event loop stands still.
-            _thread.start_new_thread(_as_thread, (self._work,))
+            _thread.start_new_thread(_as_thread, (self._work, begun))
         except RuntimeError as error:
             self._unstarted(error)
 
     def _unstarted(self, error: RuntimeError) -> None:
-        with self._changed:
+        with self._lock:
             self._workers -= 1
             # Where other workers live, the queue is served a little later, and nothing is lost.
             left = [] if self._workers else [task for task, _ in self._queue]
@@ -120,7 +147,7 @@ class Pool:
 
     def _work(self) -> None:
         while True:
-            with self._changed:
+            with self._lock:
                 if not self._queue:
                     self._workers -= 1
                     return
@@ -129,7 +156,7 @@ class Pool:
                 more = self._another()
             if more:
                 # One worker starts the next, so that whoever enqueues sixteen tasks pays for one thread.
-                self._start_worker()
+                self._start_worker(_nothing)
             try:
                 task.run(0.0 if since is None else monotonic() - since)
             finally:
@@ -138,17 +165,24 @@ class Pool:
                 self._ended()
 
     def _ended(self) -> None:
-        with self._changed:
+        with self._lock:
             self._running -= 1
             self._tell_if_idle()
 
     def _tell_if_idle(self) -> None:
         if not (self._running or self._queue):
-            self._changed.notify_all()
+            callbacks, self._when_idle = self._when_idle, []
+            for callback in callbacks:
+                callback()
 
 
-def _as_thread(work: Callable[[], None]) -> None:
+def _nothing() -> None:
+    """Nobody asks whether this thread begins: only the main thread can be interrupted."""
+
+
+def _as_thread(work: Callable[[], None], begun: Callback) -> None:
     """Do `work` in a bare thread with what `threading` does for its own."""
+    begun()
     if (trace := threading.gettrace()) is not None:
         sys.settrace(trace)
     if (profile := threading.getprofile()) is not None:
