@@ -45,7 +45,7 @@ def base_environment(root: str, event: str, session_id: str) -> dict[str, str]:
     told = session_id[:_SESSION_ID_LIMIT].replace("\0", "")
     encoding = sys.getfilesystemencoding()
     names["BOATHOOK_SESSION_ID"] = told.encode(encoding, "replace").decode(encoding)
-    names[DEPTH_VARIABLE] = str(depth() + 1)
+    names[DEPTH_VARIABLE] = str(depth(names) + 1)
     return names
 
 
