@@ -314,12 +314,12 @@ class Session:
         threading.Thread(target=self._deliver, args=(place, event, given), daemon=True).start()
 
     def _deliver(self, place: Place, event: str, given: Mapping[str, Any]) -> None:
-        try:
-            with place:
+        with place:  # whoever waits for the place to be left finds a failure in the log already
+            try:
                 place.called.result()
                 self.hooks.dispatch_sync(event, given)
-        except Exception:
-            log.exception("%s could not be delivered", event)
+            except Exception:
+                log.exception("%s could not be delivered", event)
 
     async def _last_moments(self, ending: Ending, earlier: list[Future[None]]) -> None:
         try:
