@@ -406,7 +406,7 @@ def test_a_refused_prompt_is_3_and_never_reaches_the_model(project: Project) -> 
     ending_hooks(project, UserPromptSubmit=on(command("echo too rude >&2; exit 2")))
     ended = project.run_here("go")
     assert (ended.status, ended.out) == (3, "")
-    assert "boathook: a UserPromptSubmit hook stopped the run: too rude" in ended.err
+    assert "boathook: a UserPromptSubmit hook refused the prompt: too rude" in ended.err
     assert_ended_once(project)
     assert not project.transcript().read_text()
 

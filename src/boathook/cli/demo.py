@@ -48,17 +48,17 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _play(folder: Path, style: Style, *, keep: bool) -> int:
+    from boathook.agent.conversation import Setup
     from boathook.agent.demo import pages, story
     from boathook.agent.demo.timeline import Record, Timeline
-    from boathook.agent.headless import Order
     from boathook.agent.output import Output
+    from boathook.agent.prompts import one_by_one
 
     root = story.make_project(folder)
     page = Output(sys.stdout)
     page.line(pages.title(root, style))
     record = Record()
-    order = Order(
-        prompt=story.PROMPT,
+    setup = Setup(
         model=f"scripted:{root / 'script.toml'}",
         cwd=root,
         root=root,
@@ -69,7 +69,7 @@ def _play(folder: Path, style: Style, *, keep: bool) -> int:
     os.environ["PATH"] = os.pathsep.join(
         (str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath))
     )
-    status = perform(order, Timeline(page, style, record))
+    status = perform(setup, one_by_one([story.PROMPT]), Timeline(page, style, record))
     return _close(page, record, root, status, style, keep=keep)
 
 

@@ -8,6 +8,7 @@ examples:
   boathook run --model anthropic:claude-sonnet-4-5 "Why does the test fail?"
   boathook run --model scripted:story.toml --config hooks.json "Go on"
   echo "Tidy the docs" | boathook run --approve all --json
+  boathook run --prompts conversation.txt
 
 exit status:
   0 done, 1 the agent failed, 3 a hook stopped it, 64 wrong usage, 65 unusable
@@ -23,8 +24,9 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import AsyncIterator
 
-    from boathook.agent.headless import Order
+    from boathook.agent.conversation import Setup
     from boathook.agent.surface import Surface
 
 FAILED: Final = 1
@@ -34,6 +36,12 @@ USAGE: Final = 64
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("prompt", nargs="?", metavar="PROMPT", help="what to do; read from stdin when absent")
+    parser.add_argument(
+        "--prompts",
+        metavar="FILE",
+        help="hold a whole conversation: a prompt a line, from a file or, with -, from stdin as they come; "
+        "a line that is a JSON string may hold line breaks",
+    )
     parser.add_argument(
         "--model",
         metavar="M",
@@ -73,19 +81,20 @@ def main(args: argparse.Namespace) -> int:
     cwd = (args.cwd or Path.cwd()).absolute()
     if not cwd.is_dir():
         return _complain(f"--cwd {cwd} is not a folder.", USAGE)
-    prompt = _prompt(args.prompt)
-    if not prompt.strip():
-        return _complain("no prompt: give one as the last argument or on stdin.", USAGE)
-    return perform(_order(args, cwd, prompt), _surface(as_json=args.json))
+    try:
+        prompts = _prompts(args)
+    except ValueError as error:
+        return _complain(str(error), USAGE)
+    return perform(_setup(args, cwd), prompts, _surface(as_json=args.json))
 
 
-def perform(order: Order, surface: Surface) -> int:
-    """Run an order to its end. A model that cannot be had is told in one line; other errors are raised."""
+def perform(setup: Setup, prompts: AsyncIterator[str], surface: Surface) -> int:
+    """Hold a session to its end. A model that cannot be had is told in one line; other errors are raised."""
     from boathook.agent import headless
     from boathook.agent.models import ModelError
 
     try:
-        return headless.run(order, surface)
+        return headless.run(setup, prompts, surface)
     except ModelError as error:
         surface.warned(str(error))
         return FAILED
@@ -97,12 +106,11 @@ def colourful(stream: object) -> bool:
     return is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def _order(args: argparse.Namespace, cwd: Path, prompt: str) -> Order:
-    from boathook.agent.headless import Order
+def _setup(args: argparse.Namespace, cwd: Path) -> Setup:
+    from boathook.agent.conversation import Setup
     from boathook.config.scopes import project_root
 
-    return Order(
-        prompt=prompt,
+    return Setup(
         model=args.model,
         cwd=cwd,
         root=project_root(cwd),
@@ -110,6 +118,29 @@ def _order(args: argparse.Namespace, cwd: Path, prompt: str) -> Order:
         trust_project=args.trust_project_hooks,
         approve_all=args.approve == "all",
     )
+
+
+def _prompts(args: argparse.Namespace) -> AsyncIterator[str]:
+    """Return where the prompts come from. Raises `ValueError` with words for the user."""
+    from boathook.agent.prompts import as_they_come, one_by_one, prompt_of
+
+    if args.prompts is None:
+        prompt = _prompt(args.prompt)
+        if not prompt.strip():
+            raise ValueError("no prompt: give one as the last argument, on stdin or with --prompts FILE.")
+        return one_by_one([prompt])
+    if args.prompt is not None:
+        raise ValueError("give a PROMPT or --prompts, not both.")
+    if args.prompts == "-":
+        return as_they_come(sys.stdin.buffer)
+    try:
+        lines = Path(args.prompts).read_bytes().splitlines()
+    except OSError as error:
+        raise ValueError(f"--prompts {args.prompts} cannot be read: {error.strerror}.") from error
+    found = [prompt for prompt in map(prompt_of, lines) if prompt]
+    if not found:
+        raise ValueError(f"--prompts {args.prompts} holds no prompt: write one a line.")
+    return one_by_one(found)
 
 
 def _prompt(given: str | None) -> str:

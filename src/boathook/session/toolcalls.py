@@ -154,6 +154,22 @@ class ToolCalls:
             else:
                 self._announce(call, args)
 
+    def broken_off(self, message: Hashable = None) -> None:
+        """The message will not be completed: what it announced is cancelled, what it began is forgotten."""
+        with self._lock:
+            for tool_id in self._messages.pop(message, _Message()).by_id:
+                if tool_id in self._open:
+                    self.cancelled(self._open[tool_id][0], tool_id)
+
+    def announced_before(self, name: str, tool_id: str | None, args: Mapping[str, Any]) -> None:
+        """A call that an earlier process announced: announces nothing, and its end is told with `args`.
+
+        Has no effect on a call that is known here.
+        """
+        with self._lock:
+            if tool_id and not self._is_known(tool_id):
+                self._open[tool_id] = (name, tool_args(args))
+
     def succeeded(self, name: str, tool_id: str | None, output: object) -> None:
         """The call returned `output`."""
         self._end(name, tool_id, "success", output)

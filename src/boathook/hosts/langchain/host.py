@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from boathook.hosts.langchain import compaction, subagents
+from boathook.hosts.langchain.dispatching import plain
 from boathook.hosts.langchain.graph import NOBODY, Neighbours, neighbours
 from boathook.hosts.langchain.judging import Policy, stopped_by
 from boathook.hosts.langchain.naming import name_on_the_wire
@@ -16,7 +17,7 @@ from boathook.hosts.langchain.turns import Sessions
 from boathook.session.payloads import tool_error_payload, tool_result_payload, tool_use_payload
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from langchain.agents.middleware import AgentMiddleware
     from langchain_core.messages import BaseMessage, ToolCall
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from boathook.hosts.langchain.gates import Gates
     from boathook.hosts.langchain.scene import Scene, Surroundings
     from boathook.hosts.langchain.state import CallRecord, HooksState, Stopped
+    from boathook.session import ToolCalls
 
 log = logging.getLogger("boathook")
 
@@ -64,7 +66,11 @@ class Memory:
 
 @dataclass(slots=True)
 class Host:
-    """One middleware's inner life. `guard` is the middleware itself, for its subagents."""
+    """One middleware's inner life. `guard` is the middleware itself, for its subagents.
+
+    `tools` is that of the session that the middleware was handed, if it was: then calls are
+    announced through it, where their stream is followed, too.
+    """
 
     around: Surroundings
     dispatcher: Dispatcher
@@ -75,6 +81,7 @@ class Host:
     notifications: bool
     unguarded: Literal["warn", "refuse"]
     guard: AgentMiddleware[Any, Any, Any]
+    tools: ToolCalls | None = None
     sessions: Sessions = field(default_factory=Sessions)
     memory: Memory = field(default_factory=Memory)
     met: weakref.WeakSet[Neighbours] = field(default_factory=weakref.WeakSet)
@@ -142,14 +149,23 @@ class Host:
     # What is fired and forgotten.
 
     def about_to_use(self, calls: Sequence[ToolCall]) -> None:
-        """Announce calls before they run; one without an id is not announced (S0)."""
+        """Announce calls before they run, unless their stream did already; one without an id never is (S0)."""
+        if not self.notifications:
+            return
         for call in calls:
-            if self.notifications and call["id"]:
+            if self.tools is not None:
+                self._say(self.tools.whole, call, plain(call["args"]))
+            elif call["id"]:
                 self.dispatcher.notify("tool.use", tool_use_payload(call["name"], call["id"], call["args"]))
 
     def ended(self, call: ToolCall, output: object, *, error: bool) -> None:
         """Announce the end of a call, whichever it was."""
         if not self.notifications:
+            return
+        if self.tools is not None:
+            # An interrupted run may have been resumed in a new process, which announced nothing yet.
+            self._say(self.tools.announced_before, call, plain(call["args"]))
+            self._say(self.tools.failed if error else self.tools.succeeded, call, output)
             return
         args = call["args"] if call["id"] else None
         status: Literal["success", "error"] = "error" if error else "success"
@@ -157,3 +173,9 @@ class Host:
         self.dispatcher.notify("tool.result", result)
         if error:
             self.dispatcher.notify("tool.error", tool_error_payload(call["name"]))
+
+    def _say(self, say: Callable[[str, str | None, Any], None], call: ToolCall, told: object) -> None:
+        try:
+            say(call["name"], call["id"], told)
+        except Exception:
+            log.exception("a call of %s could not be announced", call["name"])

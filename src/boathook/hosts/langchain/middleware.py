@@ -109,6 +109,7 @@ class HooksMiddleware(AgentMiddleware[Any, Any, Any]):
             notifications=tool_notifications,
             unguarded=unguarded_subagents,
             guard=self,
+            tools=getattr(hooks, "tools", None),
         )
         self._run, self._arun = dispatcher.run, dispatcher.arun
 
