@@ -28,7 +28,7 @@ async def long(word):
         say("after " + word)
 
 async def work():
-    if sys.argv[1] == "short":
+    if sys.argv[1] in ("short", "finishing"):
         return 7
     if sys.argv[1] == "failing":
         raise RuntimeError("broken")
@@ -44,6 +44,10 @@ async def end():
                 pass
     if sys.argv[1] == "slow":
         await long("ending")
+    if sys.argv[1] == "finishing":
+        say("ending")
+        await asyncio.to_thread(sys.stdin.readline)
+        say("ended in peace")
 
 sys.exit(asyncio.run(supervise(work, end)))
 """
@@ -54,7 +58,11 @@ class Program:
 
     def __init__(self, how: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, how], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [sys.executable, "-c", PROGRAM, how],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
         self.heard: list[str] = []
 
@@ -106,6 +114,13 @@ def test_a_third_signal_forces_out_whatever_still_hangs() -> None:
 
 def test_without_a_signal_the_works_own_status_comes_back() -> None:
     assert Program("short").leave() == (7, ["end"], "")
+
+
+def test_a_first_signal_that_comes_when_the_work_is_done_leaves_the_end_in_peace() -> None:
+    program = Program("finishing")
+    program.hear("ending")
+    program.signal(signal.SIGTERM)
+    assert program.leave() == (7, ["end", "ending", "ended in peace"], "")
 
 
 def test_the_end_happens_after_an_error_too() -> None:

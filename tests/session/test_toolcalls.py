@@ -339,3 +339,34 @@ def test_a_stream_that_breaks_off_announces_only_what_was_complete(
     tools.cancel_open()
     ended = [payload["tool_id"] for event, payload in log if event == "tool.result"]
     assert sorted(ended) == sorted(announced)
+
+
+def test_a_message_that_is_broken_off_cancels_what_it_announced_and_forgets_what_it_began() -> None:
+    tools, log = recorder()
+    tools.feed([chunk(id="a", name="ls", args="{}"), chunk(1, id="b", name="cat", args='{"path"')])
+    tools.broken_off()
+    tools.feed([chunk(1, args=': "x"}')])
+    tools.finish()
+    assert uses(log) == [("ls", "a", {})]
+    assert [(event, payload.get("tool_id")) for event, payload in log[1:]] == [
+        ("tool.result", "a"),
+        ("tool.error", None),
+    ]
+    assert log[1][1]["tool_status"] == "error"
+
+
+def test_the_end_of_a_call_that_an_earlier_process_announced_has_its_arguments() -> None:
+    tools, log = recorder()
+    tools.announced_before("ls", "a", {"path": "x"})
+    tools.succeeded("ls", "a", "y")
+    assert uses(log) == []
+    assert log[0][1]["tool_args"] == {"path": "x"}
+
+
+def test_what_is_known_here_is_not_taken_for_announced_before() -> None:
+    tools, log = recorder()
+    tools.feed([chunk(id="a", name="ls", args='{"path": ')])
+    tools.finish()
+    tools.announced_before("ls", "a", {"path": "mended"})
+    tools.succeeded("ls", "a", "y")
+    assert log[0][1]["tool_args"] == {}

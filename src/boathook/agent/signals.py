@@ -23,17 +23,19 @@ async def supervise(work: Callable[[], Awaitable[int]], end: Callable[[], Awaita
     """Do `work`, then `end` whatever became of it, and return the exit status.
 
     A first signal cancels the work, a second one cancels the end, a third leaves at once.
+    One that finds the work done already has nothing to cancel: the end goes on.
     Must run in the main thread's event loop.
     """
     task = asyncio.current_task()
     loop = asyncio.get_running_loop()
     caught: list[int] = []
+    is_done = False
 
     def on_signal(number: int) -> None:
         caught.append(number)
         if len(caught) >= _FORCED:
             os._exit(exit_status(number))
-        if task is not None:
+        if task is not None and not (is_done and len(caught) == 1):
             task.cancel()
 
     # Whoever starts us with a signal ignored (nohup, a shell's background job) means it.
@@ -44,6 +46,7 @@ async def supervise(work: Callable[[], Awaitable[int]], end: Callable[[], Awaita
         try:
             return await _uninterrupted(work, caught, task)
         finally:
+            is_done = True
             await _ended(end, caught, task)
     finally:
         for number in heeded:

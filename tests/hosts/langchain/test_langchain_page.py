@@ -23,7 +23,7 @@ def test_the_examples_run_one_after_another(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     examples = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    assert len(examples) == 6
+    assert len(examples) == 7
 
     @tool
     def tidy(what: str) -> str:
