@@ -12,7 +12,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft7Validator
 
+from boathook.config.json_schema import hooks_schema
 from boathook.config.read import read_bytes
 from boathook.run.fields import judge
 from boathook.run.reply import Printed, read_reply
@@ -52,6 +54,7 @@ def test_every_json_example_is_what_it_looks_like(where: str, text: str) -> None
             document = read_bytes(text.encode(), where)
             assert document.problems == ()
             assert document.handlers
+            assert not list(Draft7Validator(hooks_schema()).iter_errors(value))
         elif "hookSpecificOutput" in value:
             answer = read_reply(text.encode())
             assert isinstance(answer, Printed)
@@ -145,7 +148,7 @@ def test_the_hooks_of_writing_hooks_do_what_it_says(tmp_path: Path) -> None:
     project = make_project(tmp_path, "writing-hooks", executable=True)
     env = environment(tmp_path)
     commit(project, env)
-    assert play("writing-hooks", project, env) == 4
+    assert play("writing-hooks", project, env) == 5
 
 
 @needs_tools

@@ -31,6 +31,7 @@ COMMANDS: Final = {
     "list": "show which handlers are loaded, from where, and which are not",
     "trust": "see, approve and revoke the hooks that a project brings along",
     "plugin": "add, enable and remove plugins that bring hooks",
+    "schema": "print the JSON Schema of a hooks file, for editors",
 }
 """Command → its one line of help. Each lives in the module of its name beside this one."""
 
