@@ -87,6 +87,18 @@ async def one(name: str, loaded: Hooks, argv: list[str]) -> Row:
     return name, f"{ours * 1000:.2f} ms", f"{base * 1000:.2f} ms", f"{ours / base:.2f} (to reach: 1.3)"
 
 
+async def one_in_a_thread(name: str, loaded: Hooks, argv: list[str]) -> Row:
+    """Measure one handler against the plainest call that does not block the loop: the floor of `one`."""
+
+    def bare() -> None:
+        subprocess.run(argv, input=STDIN, capture_output=True, start_new_session=True, check=True)
+
+    ours, base = await interleaved(
+        lambda: loaded.dispatch("PreToolUse", PAYLOAD), lambda: asyncio.to_thread(bare), 400
+    )
+    return name, f"{ours * 1000:.2f} ms", f"{base * 1000:.2f} ms", f"{ours / base:.2f} (for comparison)"
+
+
 async def sixteen(name: str, loaded: Hooks) -> Row:
     """Measure sixteen handlers at once against sixteen bare asyncio subprocesses at once."""
 
@@ -134,6 +146,11 @@ async def measure(folder: Path) -> list[Row]:
         await one("(b) one `true`, argv", hooks(folder, [group("*", argv=["/bin/true"])]), ["/bin/true"]),
         await one(
             "(b) one `true`, shell", hooks(folder, [group("*", command="true")]), ["/bin/sh", "-c", "true"]
+        ),
+        await one_in_a_thread(
+            "(b) one `true`, argv, against `asyncio.to_thread`",
+            hooks(folder, [group("*", argv=["/bin/true"])]),
+            ["/bin/true"],
         ),
         await sixteen("(c) sixteen at once", hooks(folder, sixteen_groups)),
     ]
