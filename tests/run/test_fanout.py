@@ -292,9 +292,9 @@ def test_ctrl_c_at_any_moment_of_a_blocking_wait_hangs_nobody_and_costs_no_place
         signal.signal(signal.SIGALRM, interrupt)
         pool, hits = Pool(3), 0
         for turn in range(40):
+            batch = None
             try:
                 signal.setitimer(signal.ITIMER_REAL, 1e-5 + turn * 30e-6)
-                batch = None
                 batch = fanout.start(pool, [lambda cancel, waited: run(order, cancel)] * 4)
                 batch.wait()
             except KeyboardInterrupt:

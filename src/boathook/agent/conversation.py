@@ -24,6 +24,7 @@ from boathook.session import Session
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
     from langgraph.checkpoint.base import BaseCheckpointSaver
+    from langgraph.types import Durability
 
     from boathook.agent.surface import Surface, Watched
     from boathook.session.session import Reason, Source
@@ -117,6 +118,8 @@ class Conversation:
             "callbacks": [Talk(surface), ToolStream(self.session.tools)],
         }
         self._approver = approver
+        # A run without a person is never resumed, so only where it ended is worth keeping.
+        self._durability: Durability = "async" if approver else "exit"
         self._opening: Decision | None = None
 
     async def start(self, source: Source = "startup") -> Halt | None:
@@ -169,7 +172,9 @@ class Conversation:
         given: dict[str, Any] | Command[Any] = {"messages": messages}
         while True:
             # Streamed so that models stream; the words come through `Talk`, in order with the hooks.
-            async for _ in self.agent.astream(given, self.config, stream_mode="messages"):
+            async for _ in self.agent.astream(
+                given, self.config, stream_mode="messages", durability=self._durability
+            ):
                 pass
             snapshot = await self.agent.aget_state(self.config)
             self._transcript.sync(snapshot.values["messages"])
