@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from langchain_core.messages import BaseMessage, HumanMessage
+from langchain_core.messages import BaseMessage, HumanMessage, RemoveMessage
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.types import Command
 
 from boathook.agent.build import APPROVAL_HINT, GATED, build_agent
 from boathook.agent.models import chat_model
+from boathook.agent.summary import summary_of
 from boathook.agent.talk import Talk
 from boathook.agent.transcript import Transcript
 from boathook.hosts.langchain import HooksMiddleware, ToolStream
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from langgraph.types import Durability
 
     from boathook.agent.surface import Surface, Watched
+    from boathook.hosts.langchain.gates import Gated
     from boathook.session.session import Reason, Source
     from boathook.terms.decision import Decision
 
@@ -80,14 +83,16 @@ class Conversation:
         *,
         session_id: str | None = None,
         approver: Approver | None = None,
+        gated: Gated = GATED,
     ) -> None:
         """Prepare the session. Without an `approver` nobody can be asked: the surface is headless.
 
-        Raises `ModelError` and `ScriptError`, and `OSError` when the transcript cannot be written.
+        `gated` are the tools that need a permission, as for `HooksMiddleware`. Raises `ModelError` and `ScriptError`, and `OSError` when the transcript cannot be written.
         """
         self.session_id = session_id or uuid.uuid4().hex
+        self.setup = setup
         mode = "bypassPermissions" if setup.approve_all else "default"
-        model = chat_model(setup.model, {"cwd": str(setup.cwd)})
+        model = self._model = chat_model(setup.model, {"cwd": str(setup.cwd)})
         self.folder = state_folder() / "sessions" / self.session_id
         self._transcript = Transcript(
             self.folder / "transcript.jsonl", session_id=self.session_id, cwd=str(setup.cwd)
@@ -103,7 +108,7 @@ class Conversation:
         )
         middleware = HooksMiddleware(
             self.session,
-            gated=GATED,
+            gated=gated,
             approval="allow" if setup.approve_all else "interrupt" if approver else "deny",
             approval_hint=APPROVAL_HINT,
             cwd=str(setup.cwd),
@@ -140,7 +145,37 @@ class Conversation:
         opening, self._opening = self._opening, None  # what a start hook adds, the first prompt brings along
         told = [each for each in (opening, asked) if each and each.context]
         messages = [context_message(each.context, each.event) for each in told]
-        return await self._work([*messages, HumanMessage(prompt)])
+        try:
+            return await self._work([*messages, HumanMessage(prompt)])
+        except asyncio.CancelledError:
+            self.session.tools.cancel_open()
+            raise
+
+    async def compact(self, instructions: str = "") -> Halt | None:
+        """Put a summary in the place of the history, at the person's wish; the rest is as for `start`.
+
+        A hook that refuses leaves the history as it is. What the model raises is raised.
+        """
+        asked = await self.session.compact("manual", instructions)
+        if not asked.continue_:
+            return Halt(asked.event, asked.stop_reason)
+        if asked.block:
+            return Halt(asked.event, asked.reason, refused=True)
+        history = await self.history()
+        if not history:
+            return None
+        summary = await summary_of(history, self._model, instructions)
+        state = (await self.agent.aget_state(self.config)).values
+        update: dict[str, Any] = {"messages": [RemoveMessage(REMOVE_ALL_MESSAGES), summary]}
+        if state.get("_summarization_event"):  # deepagents' own summary, which counts messages that are gone
+            update["_summarization_event"] = None
+        await self.agent.aupdate_state(self.config, update)
+        return await self.start("compact")
+
+    async def history(self) -> list[BaseMessage]:
+        """Return the conversation so far, as the model would be given it."""
+        messages: list[BaseMessage] = (await self.agent.aget_state(self.config)).values.get("messages", [])
+        return messages
 
     async def end(self, reason: Reason = "other") -> None:
         """End the session, however it went; cancelled, kill the handlers that still run."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from boathook.snapshot import Snapshot
     from boathook.terms.decision import Decision
     from boathook.terms.outcome import Outcome
-    from boathook.terms.report import Report
+    from boathook.terms.report import Observer, Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +85,15 @@ def logging_to(surface: Surface) -> Iterator[None]:
 class Watched:
     """`Hooks`, with each moment shown. What a host is handed in their place.
 
-    Hand `observe` to `Hooks.load`, and its result to `hooks`.
+    Hand `observe` to `Hooks.load`, and its result to `hooks`. `also` is told of every
+    report, too.
     """
 
     hooks: Hooks
 
-    def __init__(self, surface: Surface) -> None:
+    def __init__(self, surface: Surface, also: Observer | None = None) -> None:
         self._surface = surface
+        self._also = also
         self._numbers = itertools.count(1)
         self._derived: dict[int, Outcome] = {}
 
@@ -125,6 +127,8 @@ class Watched:
 
     def observe(self, report: Report) -> None:
         """Show the end of a notification's handler, which no decision tells of its own."""
+        if self._also is not None:
+            self._also(report)
         if isinstance(report, HandlerEnded) and (row := NOTIFICATIONS.get(report.event)):
             if row.derived_from:
                 self._derived[id(report.outcome)] = report.outcome

@@ -24,6 +24,7 @@ FAULT: Final = 70
 INTERRUPTED: Final = 130
 
 COMMANDS: Final = {
+    "chat": "talk with an agent in the terminal, under your hooks",
     "run": "run one agent session in a folder, under its hooks",
     "demo": "watch hooks at work in a small project, offline",
     "fire": "run the handlers of one event on a payload, and print the decision",
@@ -37,6 +38,7 @@ COMMANDS: Final = {
 
 EXTRAS: Final = {
     "deepagents": "agent",
+    "aiosqlite": "agent",
     "langchain": "agent",
     "langchain_core": "agent",
     "langgraph": "agent",

@@ -42,6 +42,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="hold a whole conversation: a prompt a line, from a file or, with -, from stdin as they come; "
         "a line that is a JSON string may hold line breaks",
     )
+    add_setup_options(parser)
+    parser.add_argument(
+        "--approve",
+        choices=("none", "all"),
+        default="none",
+        help="what becomes of calls that need a permission and that no hook decided (default: none)",
+    )
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print one JSON object a line for every moment, handler and decision",
+    )
+
+
+def add_setup_options(parser: argparse.ArgumentParser) -> None:
+    """Add what every agent session needs to know: the model, the folder, the hooks."""
     parser.add_argument(
         "--model",
         metavar="M",
@@ -59,17 +75,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--trust-project-hooks", action="store_true", help="load the project's own hooks for this run"
     )
-    parser.add_argument(
-        "--approve",
-        choices=("none", "all"),
-        default="none",
-        help="what becomes of calls that need a permission and that no hook decided (default: none)",
-    )
-    parser.add_argument(
-        "--json",
-        action="store_true",
-        help="print one JSON object a line for every moment, handler and decision",
-    )
 
 
 def main(args: argparse.Namespace) -> int:
@@ -78,14 +83,14 @@ def main(args: argparse.Namespace) -> int:
 
     if not args.model:
         return _complain(HOW_TO_CHOOSE, USAGE)
-    cwd = (args.cwd or Path.cwd()).absolute()
-    if not cwd.is_dir():
-        return _complain(f"--cwd {cwd} is not a folder.", USAGE)
+    setup = setup_of(args, approve_all=args.approve == "all")
+    if isinstance(setup, str):
+        return _complain(setup, USAGE)
     try:
         prompts = _prompts(args)
     except ValueError as error:
         return _complain(str(error), USAGE)
-    return perform(_setup(args, cwd), prompts, _surface(as_json=args.json))
+    return perform(setup, prompts, _surface(as_json=args.json))
 
 
 def perform(setup: Setup, prompts: AsyncIterator[str], surface: Surface) -> int:
@@ -106,17 +111,21 @@ def colourful(stream: object) -> bool:
     return is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def _setup(args: argparse.Namespace, cwd: Path) -> Setup:
+def setup_of(args: argparse.Namespace, *, approve_all: bool = False) -> Setup | str:
+    """Return what `add_setup_options` were given, or words for the user about what is wrong with it."""
     from boathook.agent.conversation import Setup
     from boathook.config.scopes import project_root
 
+    cwd = (args.cwd or Path.cwd()).absolute()
+    if not cwd.is_dir():
+        return f"--cwd {cwd} is not a folder."
     return Setup(
         model=args.model,
         cwd=cwd,
         root=project_root(cwd),
         files=tuple(args.config) if args.config else None,
         trust_project=args.trust_project_hooks,
-        approve_all=args.approve == "all",
+        approve_all=approve_all,
     )
 
 

@@ -1,0 +1,460 @@
+"""OPEN FIRST. The terminal application: what is on the screen, and what keys and hooks do to it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import traceback
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from textual.app import App
+from textual.binding import Binding
+from textual.containers import VerticalScroll
+from textual.widgets import Static
+
+from boathook.agent.chat import archive, commands, loaded
+from boathook.agent.chat.approval import Card
+from boathook.agent.chat.chats import ASSISTANT, Chats
+from boathook.agent.chat.feed import Feed
+from boathook.agent.chat.lines import Asked, HookLine, Notice, Said, ToolLine
+from boathook.agent.chat.prompt_box import History, PromptBox
+from boathook.agent.chat.questions import AskName, AskTrust, Pick
+from boathook.agent.chat.running import Running
+from boathook.agent.conversation import state_folder
+from boathook.agent.signals import exit_status
+from boathook.agent.words import subject
+from boathook.config import trust
+from boathook.config.trust_words import describe
+from boathook.terms.problem import BoathookError, located
+from boathook.terms.text import excerpt
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Mapping
+
+    from textual.app import ComposeResult
+    from textual.widget import Widget
+
+    from boathook.agent.conversation import Halt, Setup
+    from boathook.agent.surface import Moment
+    from boathook.config.trust import Approval
+    from boathook.session.session import Reason, Source
+    from boathook.terms.decision import Decision
+    from boathook.terms.outcome import Outcome
+    from boathook.terms.report import HandlerStarted
+
+AGAIN: Final = 2.0
+"""Seconds within which a second Ctrl-C quits."""
+
+FORCED: Final = 1.5
+"""Seconds that a forced end may still take."""
+
+LINES: Final = 400
+"""Lines that are kept on the screen; all that was said is in the transcript."""
+
+INTERRUPTED: Final = exit_status(signal.SIGINT)
+
+
+class ChatApp(App[int]):
+    """A conversation in the terminal. `failure` is what kept it from beginning."""
+
+    CSS_PATH = "chat.tcss"
+    ENABLE_COMMAND_PALETTE = False
+    TITLE = "boathook chat"
+    BINDINGS: ClassVar[list[Any]] = [
+        Binding("ctrl+c", "interrupt", "Cancel, quit, force", priority=True, show=False),
+        Binding("ctrl+q", "leave", "Quit", priority=True, show=False),
+        Binding("escape", "cancel", "Cancel", show=False),
+    ]
+
+    def __init__(self, setup: Setup, *, resume: str | None = None, theme: str | None = None) -> None:
+        """Prepare a chat; with `resume`, the session of that id goes on."""
+        super().__init__()
+        self._setup, self._resume = setup, resume
+        self._wanted_theme = theme
+        self.failure: Exception | None = None
+        self._work: asyncio.Task[None] | None = None
+        self._end: asyncio.Task[None] | None = None
+        self._status = 0
+        self._pressed = 0.0
+        self._saying: Said | None = None
+        self._tools: dict[str | None, ToolLine] = {}
+
+    def compose(self) -> ComposeResult:
+        """Lay the screen out, from top to bottom."""
+        yield VerticalScroll(id="log")
+        yield Running()
+        yield PromptBox(History(state_folder() / "history.jsonl"))
+        yield Static("", id="status", markup=False)
+
+    async def on_mount(self) -> None:
+        """Begin."""
+        if self._wanted_theme:
+            self.theme = self._wanted_theme
+        loop = asyncio.get_running_loop()
+        self.feed = Feed(loop, self)
+        self.chats = Chats(self._setup, self.feed, self._approve)
+        self.log_view.anchor()
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                loop.add_signal_handler(number, self._on_signal, number)
+        self._tell_status("starting")
+        self.run_worker(self._begin(), exit_on_error=False)
+
+    @property
+    def log_view(self) -> VerticalScroll:
+        """Where the conversation stands."""
+        return self.query_one("#log", VerticalScroll)
+
+    @property
+    def box(self) -> PromptBox:
+        """Where the person types."""
+        return self.query_one(PromptBox)
+
+    @property
+    def running(self) -> Running:
+        """The handlers that run right now."""
+        return self.query_one(Running)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a turn, or anything else that can be cancelled, is under way."""
+        return self._work is not None and not self._work.done()
+
+    # The beginning.
+
+    async def _begin(self) -> None:
+        try:
+            await self.chats.open(await self._trusted(), self._resume)
+        except Exception as error:  # told by whoever called, when the screen is gone
+            self.failure = error
+            self.exit(1)
+            return
+        for problem in self.chats.hooks.problems:
+            if problem.severity != "info":
+                self.show_warning(located(problem))
+        await self._onboard()
+        if self._resume:
+            await self._show_history()
+        self._do(self._open_session())
+        self.box.focus()
+
+    async def _open_session(self) -> None:
+        self._stopped(await self.chats.begin("resume" if self._resume else "startup"))
+
+    async def _trusted(self) -> Approval | None:
+        """Ask about the project's hooks where nobody did yet."""
+        if self._setup.files is not None or self._setup.trust_project:
+            return None
+        review = await asyncio.to_thread(trust.review, self._setup.root)
+        if review.state not in {"new", "changed"} or review.problems:
+            return None
+        answer = await self.push_screen_wait(AskTrust(describe(review)))
+        return None if answer == "no" else trust.grant(review, always=answer == "always")
+
+    async def _onboard(self) -> None:
+        if archive.preferred_name() is not None:
+            return
+        name = await self.push_screen_wait(AskName())
+        self.chats.conversation.session.name_set(name, ASSISTANT)
+        archive.keep_name(name)
+        if name:
+            self._add(Notice(f"Welcome, {excerpt(name, 60)}.", "quiet"))
+
+    async def _show_history(self) -> None:
+        for message in (await self.chats.conversation.history())[-20:]:
+            if message.type == "human" and message.text:
+                self._add(Asked(message.text))
+            elif message.type == "ai" and message.text:
+                self.show_words(message.text)
+                self.show_words_end()
+
+    # What the person does.
+
+    def on_prompt_box_sent(self, event: PromptBox.Sent) -> None:
+        """Take a prompt or a command; while something is under way, it stays in the box."""
+        if self.is_busy or self._end:
+            self.notify("Still working. Esc cancels.", markup=False)
+            return
+        command = commands.parse(event.text)
+        if command is None and commands.looks_like_one(event.text):
+            self._add(Notice(f"No command is called {event.text.split()[0]}. /help shows them.", "warning"))
+            return
+        self.box.past.add(event.text)
+        self.box.put("")
+        if command is None:
+            self._do(self._ask(event.text))
+        else:
+            self._command(*command)
+
+    def _command(self, name: str, rest: str) -> None:
+        if name == "/help":
+            self._add(Notice(commands.help_text(), "quiet"))
+        elif name == "/hooks":
+            self._add(Notice(loaded.describe(self.chats.hooks.snapshot, self.feed), "quiet"))
+        elif name == "/clear":
+            self._do(self._change("clear", "clear", None))
+        elif name == "/compact":
+            self._do(self._compact(rest))
+        elif name == "/resume":
+            self.run_worker(self._choose(rest), exit_on_error=False)
+        else:
+            self._leave("prompt_input_exit", 0)
+
+    async def _ask(self, prompt: str) -> None:
+        asked = Asked(prompt)
+        self._add(asked)
+        halt = await self.chats.ask(prompt)
+        if halt and halt.refused:
+            await asked.remove()
+            self._add(Notice(f"Refused: {halt.reason or 'a hook gave no reason.'}", "warning"))
+            self.box.put(prompt)
+        else:
+            self._stopped(halt)
+
+    async def _compact(self, instructions: str) -> None:
+        halt = await self.chats.conversation.compact(instructions)
+        if halt and halt.refused:
+            self._add(Notice(f"Not compacted: {halt.reason or 'a hook refused it.'}", "warning"))
+            return
+        self._add(Notice("The history was compacted.", "quiet"))
+        self._stopped(halt)
+
+    async def _change(self, reason: Reason, source: Source, session_id: str | None) -> None:
+        halt = await self.chats.change(reason, source, session_id)
+        await self.log_view.remove_children()
+        self._tools.clear()
+        if session_id:
+            await self._show_history()
+        else:
+            self._add(Notice("A new session.", "quiet"))
+        self._stopped(halt)
+
+    async def _choose(self, wanted: str) -> None:
+        now = self.chats.conversation.session_id
+        past = [each for each in archive.earlier(str(self._setup.cwd)) if each.session_id != now]
+        if wanted:
+            past = [each for each in past if each.session_id.startswith(wanted)]
+        if not past:
+            self._add(Notice("No earlier session of this folder is there to be resumed.", "warning"))
+            return
+        chosen: str | None = past[0].session_id
+        if not wanted:
+            rows = [(each.session_id, f"{each.session_id[:8]}  {each.title}") for each in past[:50]]
+            chosen = await self.push_screen_wait(Pick("Go on with", rows))
+        if chosen:
+            self._do(self._change("resume", "resume", chosen))
+
+    def _stopped(self, halt: Halt | None) -> None:
+        if halt:
+            self._add(
+                Notice(
+                    f"Stopped by a {halt.event} hook{f': {halt.reason}' if halt.reason else '.'}", "warning"
+                )
+            )
+
+    # Permissions.
+
+    async def _approve(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
+        return [await self._approve_one(action) for action in request["action_requests"]]
+
+    async def _approve_one(self, action: Mapping[str, Any]) -> dict[str, Any]:
+        if self.chats.permits.cover(action["name"], action["args"]):
+            return {"type": "approve"}  # permitted by the answer to a call beside this one
+        card = Card(action, asyncio.get_running_loop().create_future())
+        self._draw_words()
+        await self.mount(card, before=self.box)
+        try:
+            return await card.decided
+        finally:
+            await card.remove()
+            self.box.focus()
+
+    def on_card_answered(self, event: Card.Answered) -> None:
+        """Hand the answer to whoever waits for it."""
+        card = event.card
+        if card.decided.done():
+            return
+        if event.answer == "always":
+            self.chats.permits.add(card.tool, card.args)
+        reject = {"type": "reject", **({"message": event.words} if event.words else {})}
+        card.decided.set_result(reject if event.answer == "reject" else {"type": "approve"})
+
+    # Cancelling, quitting, forcing.
+
+    def action_cancel(self) -> None:
+        """Cancel the turn; or step back from the reason that a card asks for."""
+        cards = self.query(Card)
+        if cards and cards.first().step_back():
+            return
+        if self._work and self.is_busy:
+            self._work.cancel()
+
+    def action_interrupt(self) -> None:
+        """Cancel the turn; quit if it is the second time within two seconds; force if it is the third."""
+        again = monotonic() - self._pressed < AGAIN
+        self._pressed = monotonic()
+        if self._end:
+            self._force()
+        elif again:
+            self._leave("prompt_input_exit", INTERRUPTED)
+        elif self.is_busy:
+            self.action_cancel()
+            self.notify("Cancelled. Ctrl+C again quits.", markup=False)
+        else:
+            self.notify("Ctrl+C again quits.", markup=False)
+
+    def action_leave(self) -> None:
+        """Quit."""
+        self._leave("prompt_input_exit", 0)
+
+    def _on_signal(self, number: int) -> None:
+        if self._end:
+            self._force()
+        else:
+            self._leave("other", exit_status(number))
+
+    def _leave(self, reason: Reason, status: int) -> None:
+        if self._end is None:
+            self._status = status
+            self._end = asyncio.create_task(self._leaving(reason))
+
+    async def _leaving(self, reason: Reason) -> None:
+        """End the session while the turn is cancelled and the screen stays alive, then go."""
+        self._tell_status("ending the session   Ctrl+C forces")
+        if self._work and self.is_busy:
+            self._work.cancel()
+        try:
+            await self.chats.end(reason)
+            if self._work:
+                await asyncio.wait([self._work], timeout=FORCED)
+        finally:
+            self.exit(self._status)
+
+    def _force(self) -> None:
+        self._status = self._status or INTERRUPTED
+        if self._end:
+            self._end.cancel()  # which kills the handlers of SessionEnd
+        self.set_timer(FORCED, lambda: self.exit(self._status))
+
+    # One thing at a time.
+
+    def _do(self, work: Coroutine[Any, Any, None]) -> None:
+        self._work = asyncio.create_task(self._done(work))
+
+    async def _done(self, work: Coroutine[Any, Any, None]) -> None:
+        self._tell_status("working   Esc cancels")
+        try:
+            await work
+        except asyncio.CancelledError:
+            self._add(Notice("Cancelled.", "warning"))
+        except Exception as error:  # the agent failed, and the chat goes on
+            self._add(Notice(self._told(error), "warning"))
+        finally:
+            self.show_words_end()
+            if self._end is None:
+                self._tell_status("")
+
+    def _told(self, error: Exception) -> str:
+        if isinstance(error, BoathookError):
+            return str(error)
+        details = self.chats.conversation.folder / "error.txt"
+        details.write_text(traceback.format_exc(), encoding="utf-8", errors="backslashreplace")
+        return f"The agent failed: {type(error).__name__}: {error} (details: {details})"
+
+    # What the feed brings: `Screen` of feed.py.
+
+    def show_moment(self, moment: Moment) -> None:
+        """Show a tool call that begins or ends."""
+        payload = moment.payload
+        if moment.event == "tool.use":
+            self.show_words_end()
+            self._tools[payload["tool_id"]] = line = ToolLine(payload["tool_name"], payload["tool_args"])
+            self._add(line)
+        elif moment.event == "tool.result":
+            known = self._tools.pop(payload["tool_id"], None)
+            line = known or ToolLine(payload["tool_name"], payload["tool_args"])
+            if known is None:
+                self._add(line)
+            line.end(payload["tool_status"], payload["tool_output"])
+
+    def show_decision(self, moment: Moment, decision: Decision) -> None:
+        """Show a line for each handler, notice and diagnostic."""
+        about = f"{moment.event} {subject(moment.payload)}".rstrip()
+        for outcome in decision.handlers:
+            self._add_hook(about, moment.event, outcome)
+        for notice in decision.notices:
+            self._add(Notice(f"! {notice}"))
+        for problem in decision.diagnostics:
+            if problem.severity != "info":
+                self._add(Notice(f"! {excerpt(located(problem), 600)}", "warning"))
+
+    def show_outcome(self, event: str, outcome: Outcome) -> None:
+        """Show a line for the handler of a notification."""
+        self._add_hook(event, event, outcome)
+
+    def show_words(self, piece: str) -> None:
+        """Show what the agent says, as it says it."""
+        if self._saying is None:
+            self._saying = Said()
+            self._add(self._saying)
+        self._saying.add(piece)
+
+    def show_words_end(self) -> None:
+        """Close the agent's message."""
+        self._draw_words()
+        self._saying = None
+
+    def show_warning(self, words: str) -> None:
+        """Show what the person should know."""
+        self._add(Notice(words, "warning"))
+
+    def show_running(self, started: HandlerStarted) -> None:
+        """Follow a handler."""
+        self.running.add(started)
+
+    def show_ran(self, key: int) -> None:
+        """Follow it no more."""
+        self.running.drop(key)
+
+    def _add_hook(self, about: str, event: str, outcome: Outcome) -> None:
+        command = loaded.command_of(self.chats.hooks.snapshot, outcome.name, outcome.source)
+        self._add(HookLine(about, event, outcome, command))
+
+    def _add(self, widget: Widget) -> None:
+        view = self.log_view
+        view.mount(widget)
+        if len(view.children) > LINES:
+            view.children[0].remove()
+
+    def _draw_words(self) -> None:
+        if self._saying is not None:
+            self._saying.draw()
+
+    def _tell_status(self, doing: str) -> None:
+        where = str(self._setup.cwd).replace(str(Path.home()), "~", 1)
+        parts = (excerpt(self._setup.model, 30), excerpt(where, 40), doing or "/help")
+        self.query_one("#status", Static).update("  ·  ".join(parts))
+        self.box.border_subtitle = "" if not doing else "…"
+
+
+def run(setup: Setup, *, resume: str | None = None, theme: str | None = None) -> int:
+    """Hold a chat and return the program's exit status.
+
+    Raises `ConfigError`, `ModelError` and `ScriptError` for what kept it from beginning.
+    """
+    app = ChatApp(setup, resume=resume, theme=theme or os.environ.get("TEXTUAL_THEME"))
+
+    async def chat() -> int:
+        try:
+            return await app.run_async() or 0
+        finally:
+            await app.chats.end("other")
+            await app.chats.close()
+
+    status = asyncio.run(chat())
+    if app.failure is not None:
+        raise app.failure
+    return status
