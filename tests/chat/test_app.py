@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from textual.widget import Widget
 from textual.widgets import Input
 
 from boathook.agent.chat import archive
 from boathook.agent.chat.approval import Card
-from boathook.agent.chat.lines import HookLine, ToolLine
+from boathook.agent.chat.lines import HookLine, Line, ToolLine
 from boathook.agent.chat.questions import AskName, AskTrust, Pick
 from chat_support import chatting, drive, listened, logged, make
 from run_project import alive, command, on
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from textual.screen import Screen
 
     from run_project import Project
 
@@ -47,6 +50,10 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     project = make(tmp_path, monkeypatch)
     project.script(TALK)
     return project
+
+
+def shown(screen: Screen[Any]) -> str:
+    return "\n".join(str(line.content) for line in screen.query(Line))
 
 
 # The first start.
@@ -94,7 +101,7 @@ def test_a_project_s_hooks_are_asked_about_before_the_session_opens(
     async def scene() -> None:
         async with chatting(project, name=None, given=False) as chat:
             await chat.until(lambda: isinstance(chat.app.screen, AskTrust))
-            assert "log.sh" in str(chat.app.screen.query_one(".description").render())
+            await chat.until(lambda: "log.sh" in shown(chat.app.screen))
             await chat.pilot.press(key)
             await chat.until(lambda: isinstance(chat.app.screen, AskName))
             await chat.pilot.press("escape")
@@ -302,7 +309,7 @@ def test_a_model_that_fails_is_told_and_the_chat_goes_on(project: Project) -> No
 # Commands.
 
 
-def starts(project: Project) -> list[tuple[str, str]]:
+def starts(project: Project) -> list[tuple[str, Any]]:
     rows = (row for row in project.log() if "hook_event_name" in row)
     return [
         (row["hook_event_name"], row.get("source") or row.get("reason") or row.get("trigger")) for row in rows
@@ -310,7 +317,7 @@ def starts(project: Project) -> list[tuple[str, str]]:
 
 
 def test_every_command_has_its_source_and_its_reason(project: Project) -> None:
-    project.script(TALK + '[[lane.summary]]\ntext = "We said hello."\n')
+    project.script(TALK + '[[agent.summary.turn]]\ntext = "We said hello."\n')
     logged(project, "SessionStart", "SessionEnd", "PreCompact")
 
     async def scene() -> None:
@@ -513,7 +520,7 @@ def test_the_box_has_a_history_new_lines_and_takes_what_is_pasted(project: Proje
             await chat.pilot.press("ctrl+j", *"more")
             assert box.text == "draft\nmore"
             box.put("")
-            box.post_message(Paste("a\nb"))
+            chat.app.post_message(Paste("a\nb"))
             await chat.until(lambda: box.text == "a\nb")
 
     drive(scene())
@@ -556,7 +563,7 @@ def test_nothing_is_wider_than_the_terminal_also_after_a_resize(
             await chat.types("/help")
             await chat.types("a long prompt " * 20)
             card = await chat.card()
-            widgets = [*chat.app.screen.walk_children()]
+            widgets = chat.app.screen.query(Widget)
             assert all(widget.region.right <= size[0] for widget in widgets if widget.display)
             assert card.region.bottom <= size[1]
             await chat.pilot.press("n")

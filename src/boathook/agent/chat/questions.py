@@ -50,6 +50,7 @@ class AskName(Question[str]):
 class AskTrust(Question[str]):
     """Shows what a project's hooks would run, and asks: ``session``, ``always`` or ``no``."""
 
+    AUTO_FOCUS = "VerticalScroll"  # which the arrow keys scroll
     BINDINGS: ClassVar[list[BindingType]] = [
         ("s", "answer('session')", "This session"),
         ("a", "answer('always')", "Always"),
@@ -67,10 +68,6 @@ class AskTrust(Question[str]):
             with VerticalScroll():
                 yield Line(self._description, "description")
             yield Static("s run them in this session   a always, until they change   n no", classes="keys")
-
-    def on_mount(self) -> None:
-        """Let the arrow keys scroll."""
-        self.query_one(VerticalScroll).focus()
 
     def action_answer(self, answer: str) -> None:
         """Answer."""
