@@ -435,7 +435,7 @@ class ChatApp(App[int]):
 
     def _tell_status(self, doing: str) -> None:
         where = str(self._setup.cwd).replace(str(Path.home()), "~", 1)
-        parts = (excerpt(self._setup.model, 30), excerpt(where, 40), doing or "/help")
+        parts = (doing or "/help", excerpt(self._setup.model, 30), excerpt(where, 40))
         self.query_one("#status", Static).update("  ·  ".join(parts))
         self.box.border_subtitle = "" if not doing else "…"
 
