@@ -36,6 +36,9 @@ coverage: $(VENV)/.dev ## run all tests, and report what they reach
 bench: $(VENV)/.dev ## measure against baselines of the same run, as a table of ratios
 	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python bench/run.py
 
+pictures: $(VENV)/.dev ## draw the pictures of the docs anew, from the real programs
+	@$(BIN)/python docs/pictures/draw.py
+
 wheel: $(VENV)/.dev ## build the wheel and the source archive into dist/
 	$(BIN)/python -m pip --quiet install build
 	$(BIN)/python -m build

@@ -81,13 +81,15 @@ class ChatApp(App[int]):
         self._pressed = 0.0
         self._saying: Said | None = None
         self._tools: dict[str | None, ToolLine] = {}
+        # Kept, and not looked up: a question's screen may stand before the one that they are on.
+        self.log_view = VerticalScroll(id="log")
+        self.running = Running()
+        self.box = PromptBox(History(state_folder() / "history.jsonl"))
+        self._status_line = Static("", id="status", markup=False)
 
     def compose(self) -> ComposeResult:
         """Lay the screen out, from top to bottom."""
-        yield VerticalScroll(id="log")
-        yield Running()
-        yield PromptBox(History(state_folder() / "history.jsonl"))
-        yield Static("", id="status", markup=False)
+        yield from (self.log_view, self.running, self.box, self._status_line)
 
     async def on_mount(self) -> None:
         """Begin."""
@@ -103,20 +105,9 @@ class ChatApp(App[int]):
         self._tell_status("starting")
         self.run_worker(self._begin(), exit_on_error=False)
 
-    @property
-    def log_view(self) -> VerticalScroll:
-        """Where the conversation stands."""
-        return self.query_one("#log", VerticalScroll)
-
-    @property
-    def box(self) -> PromptBox:
-        """Where the person types."""
-        return self.query_one(PromptBox)
-
-    @property
-    def running(self) -> Running:
-        """The handlers that run right now."""
-        return self.query_one(Running)
+    def on_unmount(self) -> None:
+        """The screen is gone: what still happens is not shown any more."""
+        self.feed.close()
 
     @property
     def is_busy(self) -> bool:
@@ -265,7 +256,7 @@ class ChatApp(App[int]):
             return {"type": "approve"}  # permitted by the answer to a call beside this one
         card = Card(action, asyncio.get_running_loop().create_future())
         self._draw_words()
-        await self.mount(card, before=self.box)
+        await self.screen_stack[0].mount(card, before=self.box)
         try:
             return await card.decided
         finally:
@@ -286,7 +277,7 @@ class ChatApp(App[int]):
 
     def action_cancel(self) -> None:
         """Cancel the turn; or step back from the reason that a card asks for."""
-        cards = self.query(Card)
+        cards = self.screen_stack[0].query(Card)
         if cards and cards.first().step_back():
             return
         if self._work and self.is_busy:
@@ -436,7 +427,7 @@ class ChatApp(App[int]):
     def _tell_status(self, doing: str) -> None:
         where = str(self._setup.cwd).replace(str(Path.home()), "~", 1)
         parts = (doing or "/help", excerpt(self._setup.model, 30), excerpt(where, 40))
-        self.query_one("#status", Static).update("  ·  ".join(parts))
+        self._status_line.update("  ·  ".join(parts))
         self.box.border_subtitle = "" if not doing else "…"
 
 

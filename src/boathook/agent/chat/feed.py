@@ -62,13 +62,19 @@ class Feed:
     """A `Surface` and an observer, for one event loop's `screen`.
 
     Everything goes through the loop's queue, so that what two threads say keeps the order
-    in which they said it. Once the loop is closed, what comes is dropped.
+    in which they said it. Once the
+    screen or the loop is closed, what comes is dropped.
     """
 
     def __init__(self, loop: AbstractEventLoop, screen: Screen) -> None:
         self._loop, self._screen = loop, screen
         self._lock = threading.Lock()
         self._runs: OrderedDict[tuple[str, str, str], Runs] = OrderedDict()
+        self._is_closed = False
+
+    def close(self) -> None:
+        """Show nothing any more; called in the loop's thread."""
+        self._is_closed = True
 
     def opened(self, moment: Moment) -> None:
         """See `Surface.opened`."""
@@ -117,6 +123,10 @@ class Feed:
 
     def _later(self, show: Callable[[], None]) -> None:
         try:
-            self._loop.call_soon_threadsafe(show)
+            self._loop.call_soon_threadsafe(self._show, show)
         except RuntimeError:
             return  # the loop is closed: nobody looks any more
+
+    def _show(self, show: Callable[[], None]) -> None:
+        if not self._is_closed:
+            show()

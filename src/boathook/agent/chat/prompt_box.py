@@ -90,7 +90,13 @@ class PromptBox(TextArea):
             self.text = text
 
     def __init__(self, history: History) -> None:
-        super().__init__(id="prompt", soft_wrap=True, show_line_numbers=False, tab_behavior="focus")
+        super().__init__(
+            id="prompt",
+            soft_wrap=True,
+            show_line_numbers=False,
+            tab_behavior="focus",
+            highlight_cursor_line=False,
+        )
         self.past = history
         self.border_title = "Ask"
 
