@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from boathook.config.taskfiles import make_rules, package_scripts
+from boathook.config.wrappers import SHELLS, WRAPPERS, command_begins, sets_variable, shell_argument
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +23,6 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_SHELLS: Final = _words("sh bash dash zsh ksh ash fish")
 _PYTHON = re.compile(r"python[\d.]*|pypy[\d.]*")
 _INTERPRETERS: Final = _words("node ruby perl php lua Rscript deno bun tsx ts-node osascript pwsh")
 _BUILTINS: Final = _words(
@@ -34,26 +34,6 @@ _DECLARING: Final = _words("export local declare readonly typeset")
 _SETTING: Final = _words("read for unset getopts printf mapfile")
 _WRITERS: Final = _words("tee touch rm mkdir rmdir truncate logger")
 """Programs whose arguments are written or removed, not run."""
-
-_PREFIXES: Final[dict[str, frozenset[str]]] = {
-    # Program → its options that take the word after them.
-    "env": frozenset({"-u", "--unset", "-C", "--chdir"}),
-    "exec": frozenset({"-a"}),
-    "command": frozenset(),
-    "builtin": frozenset(),
-    "nohup": frozenset(),
-    "setsid": frozenset(),
-    "sudo": frozenset({"-u", "-g", "-C", "-h", "-p", "-D"}),
-    "doas": frozenset({"-u", "-C"}),
-    "nice": frozenset({"-n", "--adjustment"}),
-    "ionice": frozenset({"-c", "-n", "-p"}),
-    "timeout": frozenset({"-k", "-s", "--kill-after", "--signal"}),
-    "stdbuf": frozenset({"-i", "-o", "-e"}),
-    "xargs": frozenset({"-n", "-I", "-P", "-L", "-d", "-a", "-s"}),
-    "flock": frozenset({"-w", "-E"}),
-}
-_LEADING_WORDS: Final = {"timeout": 1, "flock": 1}
-"""Words of its own that such a program wants before the command."""
 
 _PACKAGE_RUNNERS: Final = frozenset({"npm", "pnpm", "yarn", "bun"})
 _ENVIRONMENT_RUNNERS: Final[dict[str, tuple[str, ...]]] = {
@@ -142,15 +122,15 @@ def _writes(walk: Walk, words: Words, raws: list[str]) -> None:
 
 
 def _shell(walk: Walk, words: Words, raws: list[str]) -> None:
-    for index in range(1, len(words)):
-        word = words[index]
-        if word is not None and re.fullmatch(r"-\w*c", word):
-            _nested(walk, words[index + 1 :], raws[index + 1 :])
-            return
-        if word is None or not word.startswith(("-", "+")):
-            walk.target(word, raws[index])
-            walk.arguments(words[index + 1 :], raws[index + 1 :])
-            return
+    found = shell_argument(words)
+    if found is None:
+        return
+    index, text = found
+    if text:
+        _nested(walk, words[index:], raws[index:])
+    else:
+        walk.target(words[index], raws[index])
+        walk.arguments(words[index + 1 :], raws[index + 1 :])
 
 
 def _nested(walk: Walk, words: Words, raws: list[str]) -> None:
@@ -164,24 +144,13 @@ def _nested(walk: Walk, words: Words, raws: list[str]) -> None:
 
 
 def _prefix(walk: Walk, words: Words, raws: list[str]) -> None:
-    name = Path(words[0] or "").name
-    valued, own = _PREFIXES[name], _LEADING_WORDS.get(name, 0)
-    index = 1
-    while index < len(words):
-        word = words[index]
-        if word is not None and word.startswith("-") and len(word) > 1:
-            index += 2 if word in valued else 1
-        elif word is not None and name in {"env", "sudo"} and re.match(r"[A-Za-z_]\w*=", word):
-            key, _, value = word.partition("=")
+    begin = command_begins(words)
+    for index in range(1, begin):
+        if sets_variable(words, index):
+            key, _, value = (words[index] or "").partition("=")
             walk.variables[key] = value
-            index += 1
-        elif own:
-            own -= 1
-            index += 1
-        else:
-            break
-    if words[index:]:
-        walk.program(words[index:], raws[index:])
+    if words[begin:]:
+        walk.program(words[begin:], raws[begin:])
 
 
 def _python(walk: Walk, words: Words, raws: list[str]) -> None:
@@ -355,10 +324,10 @@ def upwards(folder: Path, root: Path, names: Sequence[str]) -> Path | None:
 
 _STEPS: Final[dict[str, Step]] = {
     **dict.fromkeys(_BUILTINS, _builtin),
-    **dict.fromkeys(_SHELLS, _shell),
+    **dict.fromkeys(SHELLS, _shell),
     **dict.fromkeys(_INTERPRETERS, _interpreter),
     **dict.fromkeys(_WRITERS, _writes),
-    **dict.fromkeys(_PREFIXES, _prefix),
+    **dict.fromkeys(WRAPPERS, _prefix),
     **dict.fromkeys(_PACKAGE_RUNNERS, _package),
     **dict.fromkeys(_ENVIRONMENT_RUNNERS, _environment),
     **dict.fromkeys(_TASK_RUNNERS, _tasks),
