@@ -88,9 +88,7 @@ async def chatting(
     if name is not None:
         archive.keep_name(name)
     files = tuple(project.root / file for file in ("hooks.json", "list.json") if project.has(file))
-    setup = Setup(
-        f"scripted:{project.root / 'story.toml'}", project.root, project.root, files if given else None
-    )
+    setup = Setup("scripted:story.toml", project.root, project.root, files if given else None)
     app = ChatApp(setup, resume=resume)
     async with app.run_test(size=size) as pilot:
         chat = Chat(app, pilot)
