@@ -20,7 +20,7 @@ STORY = """
 [[turn]]
 text = "I look, and try two things."
 calls = [
-  { tool = "ls", args = { path = "." } },
+  { tool = "ls", args = { path = "src" } },
   { tool = "execute", args = { command = "echo allowed" } },
   { tool = "execute", args = { command = "echo undecided" } },
 ]
@@ -64,6 +64,7 @@ UNEQUAL = (
 
 def set_up(project: Project) -> None:
     project.script(STORY)
+    project.write("src/notes.txt", "ahoy")
     project.write("notes.txt", "ahoy")
     project.write("guard.sh", f"#!/bin/sh{GUARD}")
     log = command("sh log.sh")
