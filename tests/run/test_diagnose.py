@@ -94,6 +94,68 @@ def test_what_a_shell_cannot_parse_is_recognized(stderr: str) -> None:
     assert problem.code == "command-syntax"
 
 
+@pytest.mark.parametrize(
+    "stderr",
+    [
+        "/bin/sh: 1: cd: can't cd to frontend\n",
+        "/bin/sh: 1: cannot create logs/x: Directory nonexistent\n",
+        "/bin/sh: 1: Bad substitution\n",
+        "/bin/sh: 1: [: a: unexpected operator\n",
+        "/bin/sh: line 1: [: a: integer expression expected\n",
+        "hooks/x.sh: 3: cd: can't cd to frontend\n",
+        "hooks/x.sh: 3: set: Illegal option -o pipefail\n",
+        "hooks/x.sh: 3: FOO: parameter not set\n",
+    ],
+)
+def test_a_shell_that_fails_itself_is_recognized(stderr: str) -> None:
+    problem = diagnose.unread_script(handler(), Command((), "/", {}, b"", 1), said("", stderr, 2))
+    assert problem is not None
+    assert problem.code == "run-shell"
+
+
+@pytest.mark.parametrize(
+    "stderr",
+    [
+        "src/tides.py: 12: undefined name 'charted'\n",
+        "/bin/sh: 1: Bad substitution\nand two tests fail\n",
+        "/bin/sh: 1: jq: not found\n",
+        "/bin/sh: 1: ./guard: Permission denied\n",
+    ],
+)
+def test_a_refusal_in_the_form_of_a_shells_complaint_is_still_one(stderr: str) -> None:
+    assert diagnose.unread_script(handler(), Command((), "/", {}, b"", 1), said("", stderr, 2)) is None
+
+
+@pytest.mark.parametrize(
+    ("command", "stderr"),
+    [
+        ("cd . && frob x", "/bin/sh: 1: frob: not found"),
+        ("if true; then frob; fi", "/bin/sh: line 1: frob: command not found"),
+        ("exec frob", "/bin/sh: 1: exec: frob: not found"),
+        (
+            "sh -c x; timeout 5 frob",
+            "x: 1: y: not found\ntimeout: failed to run command ‘frob’: No such file or directory",
+        ),
+        ("env frob", "env: 'frob': No such file or directory"),
+    ],
+)
+def test_127_names_the_program_that_the_shell_names(command: str, stderr: str) -> None:
+    problem = failure(said("", stderr, 127), command=command)
+    assert problem.code == "run-not-found"
+    assert problem.message.startswith("exit 127: frob was not found on PATH=/nowhere.")
+
+
+def test_126_names_the_program_that_the_shell_names() -> None:
+    problem = failure(said("", "/bin/sh: 1: ./x.sh: Permission denied", 126), command="cd . && ./x.sh")
+    assert problem.message.endswith("Run: chmod +x ./x.sh")
+
+
+@pytest.mark.parametrize("name", ["‘bash\\r’", "'bash\\r'", "'bash\r'"])
+def test_a_carriage_return_that_env_trips_over_is_explained(name: str) -> None:
+    problem = failure(said("", f"env: {name}: No such file or directory\n", 127), command="cd . && ./x.sh")
+    assert problem.code == "run-shebang"
+
+
 def test_127_of_a_program_that_is_there_does_not_accuse_it() -> None:
     problem = failure(said("", "sh: gone.sh: No such file", 127), command="sh gone.sh", path="/bin")
     assert problem.code == "run-not-found"

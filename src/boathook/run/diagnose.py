@@ -11,6 +11,7 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from boathook.run import complaints
 from boathook.terms.problem import Problem
 from boathook.terms.text import excerpt
 
@@ -20,17 +21,6 @@ if TYPE_CHECKING:
     from boathook.config.schema import Handler
     from boathook.run.process import Command, Exit
 
-# What interpreters say, with exit 2, of a script that is not there: CPython, dash, perl, uv, awk, jq.
-_NO_SCRIPT = re.compile(
-    r"can't open file '(?P<python>[^'\n]+)'"
-    r"|cannot open (?P<dash>[^\n:]+): No such file"
-    r"|Can't open perl script \"(?P<perl>[^\"\n]+)\""
-    r"|Failed to spawn: `(?P<uv>[^`\n]+)`"
-    r"|can't open file (?P<awk>[^\n]+?)(?: for reading)?\n"
-    r"|Could not open (?P<jq>[^\n:]+): No such file"
-)
-# dash and bash, of a command or of a script.
-_SYNTAX = re.compile(r"[^\n:]+: (?:-c: )?(?:line )?\d+: [Ss]yntax error")
 _SIGNAL_EXIT: Final = 128
 
 
@@ -54,24 +44,27 @@ def failure(handler: Handler, command: Command, ended: Exit) -> Problem | None:
 
 
 def unread_script(handler: Handler, command: Command, ended: Exit) -> Problem | None:
-    """Say what the script was when an interpreter ended with exit 2 because it could not read it.
-
-    An interpreter says so first of all; further down it is a check that quotes someone else.
-    """
-    first = ended.stderr.decode("utf-8", "replace").lstrip().partition("\n")[0]
-    if _SYNTAX.match(first):
-        found = f"the shell cannot parse it, and ended with exit 2: {excerpt(first, 200)}."
-        return Problem("command-syntax", found, "Correct the command or its script.")
-    match = _NO_SCRIPT.search(first + "\n")
-    if match is None:
-        return None
-    name = next(text for text in match.groups() if text is not None)
+    """Say what was wrong when a shell or an interpreter itself ended with exit 2: nobody refused anything."""
+    stderr = ended.stderr.decode("utf-8", "replace")
+    name = complaints.missing_script(stderr)
+    if name is None:
+        return _shell_failed(complaints.failed_itself(stderr))
     if Path(command.cwd, name).exists():
         return None
     if (quoting := _unquoted(handler, command)) is not None:
         return quoting
     found = f"the script {excerpt(name, 200)} is not there, so its interpreter ended with exit 2."
     return Problem("run-script-missing", found, "Correct the path in the hooks file.")
+
+
+def _shell_failed(line: str | None) -> Problem | None:
+    if line is None:
+        return None
+    if "yntax error" in line:
+        found = f"the shell cannot parse it, and ended with exit 2: {excerpt(line, 200)}."
+        return Problem("command-syntax", found, "Correct the command or its script.")
+    found = f"the shell itself failed, and ended with exit 2: {excerpt(line, 200)}."
+    return Problem("run-shell", found, "Correct the command or its script.")
 
 
 def signal_name(number: int) -> str:
@@ -90,9 +83,7 @@ def switch_off(handler: Handler) -> str:
 def _exited(handler: Handler, command: Command, ended: Exit) -> Problem:
     code = ended.code or 0
     if code in {126, 127}:
-        problem = (
-            _unquoted(handler, command) or _shebang(handler, command) or _not_there(handler, command, ended)
-        )
+        problem = _unquoted(handler, command) or _not_there(handler, command, ended)
         if problem is not None:
             return problem
     killed = code - _SIGNAL_EXIT
@@ -104,7 +95,14 @@ def _exited(handler: Handler, command: Command, ended: Exit) -> Problem:
 
 
 def _not_there(handler: Handler, command: Command, ended: Exit) -> Problem | None:
-    program = _program(handler, command)
+    blamed = complaints.unstarted(ended.stderr.decode("utf-8", "replace"))
+    program = blamed or _program(handler, command)
+    if program.endswith(("\r", "\\r")):  # `env` writes it out
+        found = f"the `#!` line of a script ends with a carriage return, so its interpreter is not found.{_said(ended)}"
+        return Problem("run-shebang", found, "Run: sed -i 's/\\r$//' on that script.")
+    problem = _shebang(program, command)
+    if problem is not None:
+        return problem
     if ended.code == 127 and _located(program, command):
         found = f"exit 127: {excerpt(program, 200)} is there, but something that it should run was not found.{_said(ended)}"
         return Problem("run-not-found", found, "Correct the path, or install what is missing.")
@@ -121,7 +119,7 @@ def _not_there(handler: Handler, command: Command, ended: Exit) -> Problem | Non
 def _not_started(handler: Handler, command: Command, error: Exception) -> Problem:
     program = _program(handler, command)
     number = getattr(error, "errno", None)
-    problem = _shebang(handler, command)
+    problem = _shebang(program, command)
     if number == errno.ENOENT:
         found = f"{excerpt(program, 200)} was not found"
         place = "" if "/" in program else f" on PATH={command.env.get('PATH', '')}"
@@ -137,9 +135,9 @@ def _not_started(handler: Handler, command: Command, error: Exception) -> Proble
     return Problem("run-start", f"it could not be started: {getattr(error, 'strerror', None) or error}.")
 
 
-def _shebang(handler: Handler, command: Command) -> Problem | None:
+def _shebang(program: str, command: Command) -> Problem | None:
     """Look whether the program is a script whose interpreter line is at fault."""
-    path = _located(_program(handler, command), command)
+    path = _located(program, command)
     first = first_line(path) if path else None
     if first is None or not first.startswith(b"#!"):
         return None

@@ -77,6 +77,7 @@ CATALOGUE: Final[Mapping[str, tuple[Severity, str]]] = {
     "run-shebang": ("warning", "The script's `#!` line ends with a carriage return."),
     "run-quoting": ("warning", "A path with a space was taken apart by the shell."),
     "run-script-missing": ("warning", "The interpreter ran, but the script is not there."),
+    "run-shell": ("warning", "The shell itself failed and ended with 2, which refuses nothing by intent."),
     "run-exit": ("warning", "The command ended with an exit status other than 0 or 2."),
     "run-signal": ("warning", "The command was killed by a signal."),
     "run-timeout": ("warning", "The command did not end in time and was killed."),
