@@ -35,6 +35,8 @@ coverage: $(VENV)/.dev ## run all tests, and report what they reach
 
 bench: $(VENV)/.dev ## measure against baselines of the same run, as a table of ratios
 	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python bench/run.py
+	@$(BIN)/python bench/toolcalls.py
+	@$(BIN)/python bench/leaks.py
 
 pictures: $(VENV)/.dev ## draw the pictures of the docs anew, from the real programs
 	@$(BIN)/python docs/pictures/draw.py

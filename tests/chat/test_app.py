@@ -202,6 +202,27 @@ def test_an_answer_by_a_hook_means_that_the_card_never_flashes_up(
     assert project.has("ran.txt") == (answer == "allow")
 
 
+def test_an_ask_of_a_hook_opens_the_card_although_such_calls_were_approved(project: Project) -> None:
+    project.script(SHELL)
+    ask = {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask"}}
+    ask["hookSpecificOutput"]["permissionDecisionReason"] = "look twice"
+    project.write("ask.json", json.dumps(ask))
+    logged(project, PreToolUse=on(command("cat ask.json")))
+
+    async def scene() -> None:
+        async with chatting(project) as chat:
+            await chat.types("go")
+            first = await chat.card()
+            await chat.until(lambda: "look twice" in shown(chat.app.screen))
+            await chat.pilot.press("a")
+            await chat.until(lambda: chat.app.query(Card) and chat.app.query_one(Card) is not first)
+            assert chat.app.query_one(Card).args == first.args
+            await chat.pilot.press("escape")
+            await chat.rests()
+
+    drive(scene())
+
+
 # Hooks on the screen.
 
 

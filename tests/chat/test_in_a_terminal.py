@@ -141,6 +141,14 @@ def test_a_signal_ends_the_session_and_leaves_the_terminal_as_it_was(
     assert [row["reason"] for row in project.log()] == ["other"]
 
 
+def test_ctrl_c_twice_leaves_also_while_a_question_stands_before_everything(project: Project) -> None:
+    with chat(project) as terminal:
+        terminal.sees("How may the assistant call you?")
+        terminal.keys("C-c")
+        terminal.keys("C-c")
+        terminal.sees("status 130")
+
+
 def test_the_screen_follows_the_terminal_s_size(project: Project) -> None:
     project.hooks({"PreToolUse": ALWAYS})
     with chat(project) as terminal:

@@ -28,6 +28,8 @@ from boathook.agent.signals import exit_status
 from boathook.agent.words import subject
 from boathook.config import trust
 from boathook.config.trust_words import describe
+from boathook.hosts.langchain.gates import HOOK_ASKS
+from boathook.hosts.langchain.words import is_ours
 from boathook.terms.problem import BoathookError, located
 from boathook.terms.text import excerpt
 
@@ -156,6 +158,8 @@ class ChatApp(App[int]):
 
     async def _show_history(self) -> None:
         for message in (await self.chats.conversation.history())[-20:]:
+            if is_ours(message):
+                continue
             if message.type == "human" and message.text:
                 self._add(Asked(message.text))
             elif message.type == "ai" and message.text:
@@ -252,7 +256,8 @@ class ChatApp(App[int]):
         return [await self._approve_one(action) for action in request["action_requests"]]
 
     async def _approve_one(self, action: Mapping[str, Any]) -> dict[str, Any]:
-        if self.chats.permits.cover(action["name"], action["args"]):
+        asked_by_a_hook = str(action.get("description", "")).startswith(HOOK_ASKS)
+        if not asked_by_a_hook and self.chats.permits.cover(action["name"], action["args"]):
             return {"type": "approve"}  # permitted by the answer to a call beside this one
         card = Card(action, asyncio.get_running_loop().create_future())
         self._draw_words()

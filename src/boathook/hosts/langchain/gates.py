@@ -24,6 +24,9 @@ Approval = Literal["interrupt", "deny", "allow"]
 Gated = Collection[str] | Mapping[str, "bool | InterruptOnConfig"] | Callable[[ToolCallRequest], bool]
 
 ALL_ANSWERS: Final[tuple[DecisionType, ...]] = ("approve", "edit", "reject", "respond")
+HOOK_ASKS: Final = "A hook asks for your approval"
+"""How the description of a request begins where a hook wanted the person to be asked."""
+
 HINT: Final = "A PreToolUse or PermissionRequest hook can allow it."
 
 
@@ -120,9 +123,5 @@ def _rejection(call: ToolCall, message: object) -> str:
 
 
 def _description(call: ToolCall, record: CallRecord) -> str:
-    why = (
-        f"A hook asks for your approval: {record['reason']}"
-        if record["reason"]
-        else "This needs your approval."
-    )
+    why = f"{HOOK_ASKS}: {record['reason']}" if record["reason"] else "This needs your approval."
     return f"{why}\n\nTool: {call['name']}\nArgs: {call['args']}"
