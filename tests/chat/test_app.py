@@ -6,8 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from textual.containers import VerticalScroll
 from textual.widget import Widget
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from boathook.agent.chat import archive
 from boathook.agent.chat.approval import Card
@@ -218,6 +219,54 @@ def test_an_ask_of_a_hook_opens_the_card_although_such_calls_were_approved(proje
             await chat.until(lambda: chat.app.query(Card) and chat.app.query_one(Card) is not first)
             assert chat.app.query_one(Card).args == first.args
             await chat.pilot.press("escape")
+            await chat.rests()
+
+    drive(scene())
+
+
+@pytest.mark.parametrize(
+    ("call", "seen"),
+    [
+        ('{ tool = "write_file", args = { file_path = "x.txt", content = "one\\ntwo" } }', "one\ntwo"),
+        (
+            '{ tool = "edit_file", args = { file_path = "x.txt", old_string = "a\\n", new_string = "b" } }',
+            "- a\n+ b",
+        ),
+        ('{ tool = "execute", args = { command = "echo a\\nrm b" } }', "echo a\nrm b"),
+        ('{ tool = "delete", args = { file_path = "x.txt" } }', '"file_path"'),
+    ],
+)
+def test_a_card_shows_all_that_the_call_would_do(project: Project, call: str, seen: str) -> None:
+    project.script(f"[[turn]]\ncalls = [{call}]\n[[turn]]\ntext = 'Done.'")
+
+    async def scene() -> None:
+        async with chatting(project) as chat:
+            await chat.types("go")
+            card = await chat.card()
+            await chat.until(lambda: seen in "\n".join(str(line.content) for line in card.query(Line)))
+            await chat.pilot.press("n")
+            await chat.rests()
+
+    drive(scene())
+
+
+def test_a_card_that_is_too_small_for_its_call_says_so_and_scrolls(project: Project) -> None:
+    text = "\\n".join(f"line {number}" for number in range(50))
+    project.script(f"""[[turn]]
+calls = [{{ tool = "write_file", args = {{ file_path = "x.txt", content = "{text}" }} }}]
+[[turn]]
+text = "Done."
+""")
+
+    async def scene() -> None:
+        async with chatting(project) as chat:
+            await chat.types("go")
+            card = await chat.card()
+            await chat.until(lambda: "see all of it" in str(card.query_one(".keys", Static).content))
+            view = card.query_one(VerticalScroll)
+            await chat.pilot.press("down", "pagedown")
+            await chat.until(lambda: view.scroll_y == 7)
+            await chat.pilot.press("n")
             await chat.rests()
 
     drive(scene())

@@ -74,7 +74,8 @@ def test_from_the_first_start_to_the_last_word(project: Project, size: tuple[int
         assert "│ a rude prompt" in screen  # back in the box
         terminal.keys("C-u")
         terminal.types("please write a note")
-        screen = terminal.sees("Allow Write?")
+        terminal.sees("Allow Write?")
+        screen = terminal.sees("r reject")  # the last line of the card
         assert "note.txt" in screen
         assert all(len(line) <= size[0] for line in screen.splitlines())
         terminal.keys("y")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual.containers import Vertical
+from textual.containers import Vertical, VerticalScroll
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from boathook.agent.chat.lines import Line, about_call
+from boathook.agent.chat.lines import Line, about_call, in_full
 from boathook.terms.tools import wire_name
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
-
 
 SHELL = "execute"
 
@@ -54,6 +53,10 @@ class Card(Vertical, can_focus=True):
         ("a", "answer('always')", "Approve for this session"),
         ("n", "answer('reject')", "Reject"),
         ("r", "say_why", "Reject, and say why"),
+        ("up", "look(-1)", "Look further up"),
+        ("down", "look(1)", "Look further down"),
+        ("pageup", "look(-6)", "Look further up"),
+        ("pagedown", "look(6)", "Look further down"),
     ]
 
     class Answered(Message):
@@ -74,13 +77,23 @@ class Card(Vertical, can_focus=True):
         """Show the call whole, and the keys."""
         self.border_title = f"Allow {wire_name(self.tool)}?"
         yield Line(f"{wire_name(self.tool)}  {about_call(self.tool, self.args)}", "call")
-        if len(self.args) > 1 or self.tool != SHELL:
-            yield Line(json.dumps(self.args, indent=2, ensure_ascii=False, default=str), "args")
+        if whole := in_full(self.tool, self.args):
+            with VerticalScroll(can_focus=False):
+                yield Line(whole, "args")
         yield Line(self._why, "why")
+        yield Static("", classes="keys", markup=False)
+
+    def on_resize(self) -> None:
+        """Say so where not all of the call can be seen at once."""
         always = "this command" if self.tool == SHELL else f"every {wire_name(self.tool)} call"
-        yield Static(
-            f"y approve   a approve {always} for this session   n reject   r reject, and say why", id="keys"
-        )
+        hidden = any(view.max_scroll_y for view in self.query(VerticalScroll))
+        keys = f"y approve   n reject   r reject, and say why{'   ↑ ↓ see all of it' if hidden else ''}"
+        self.query_one(".keys", Static).update(f"{keys}\na approve {always} for this session")
+
+    def action_look(self, lines: int) -> None:
+        """Scroll the call."""
+        for view in self.query(VerticalScroll):
+            view.scroll_relative(y=lines, animate=False)
 
     def on_mount(self) -> None:
         """Take the keyboard."""

@@ -168,5 +168,19 @@ def about_call(name: str, args: Mapping[str, Any]) -> str:
     return excerpt(json.dumps(args, ensure_ascii=False, default=str), 120) if args and name else ""
 
 
+def in_full(name: str, args: Mapping[str, Any]) -> str:
+    """Return all that a call would do, for whoever is to approve it; "" where `about_call` says it."""
+    if name == "edit_file" and {"old_string", "new_string"} <= set(args):
+        old, new = (str(args[key]).splitlines() for key in ("old_string", "new_string"))
+        lines = [*(f"- {line}" for line in old), *(f"+ {line}" for line in new)]
+        return "\n".join(["every place:", *lines] if args.get("replace_all") else lines)
+    if name == "write_file" and "content" in args:
+        return str(args["content"])
+    command = args.get("command")
+    if len(args) == 1 and isinstance(command, str):
+        return "" if command == about_call(name, args) else command
+    return _pretty(args) if args else ""
+
+
 def _pretty(args: Mapping[str, Any]) -> str:
     return json.dumps(args, indent=2, ensure_ascii=False, default=str)
