@@ -12,20 +12,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual.app import App
 from textual.binding import Binding
-from textual.containers import VerticalScroll
 from textual.widgets import Static
 
 from boathook.agent.chat import archive, commands, loaded
 from boathook.agent.chat.approval import Card
 from boathook.agent.chat.chats import ASSISTANT, Chats
 from boathook.agent.chat.feed import Feed
-from boathook.agent.chat.lines import Asked, HookLine, Notice, Said, ToolLine
+from boathook.agent.chat.lines import Asked
+from boathook.agent.chat.log import Log
 from boathook.agent.chat.prompt_box import History, PromptBox
 from boathook.agent.chat.questions import AskName, AskTrust, Pick
 from boathook.agent.chat.running import Running
 from boathook.agent.conversation import state_folder
 from boathook.agent.signals import exit_status
-from boathook.agent.words import subject
 from boathook.config import trust
 from boathook.config.trust_words import describe
 from boathook.hosts.langchain.gates import HOOK_ASKS
@@ -37,24 +36,16 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping
 
     from textual.app import ComposeResult
-    from textual.widget import Widget
 
     from boathook.agent.conversation import Halt, Setup
-    from boathook.agent.surface import Moment
     from boathook.config.trust import Approval
     from boathook.session.session import Reason, Source
-    from boathook.terms.decision import Decision
-    from boathook.terms.outcome import Outcome
-    from boathook.terms.report import HandlerStarted
 
 AGAIN: Final = 2.0
 """Seconds within which a second Ctrl-C quits."""
 
 FORCED: Final = 1.5
 """Seconds that a forced end may still take."""
-
-LINES: Final = 400
-"""Lines that are kept on the screen; all that was said is in the transcript."""
 
 INTERRUPTED: Final = exit_status(signal.SIGINT)
 
@@ -81,11 +72,9 @@ class ChatApp(App[int]):
         self._end: asyncio.Task[None] | None = None
         self._status = 0
         self._pressed = 0.0
-        self._saying: Said | None = None
-        self._tools: dict[str | None, ToolLine] = {}
         # Kept, and not looked up: a question's screen may stand before the one that they are on.
-        self.log_view = VerticalScroll(id="log")
         self.running = Running()
+        self.log_view = Log(self.running, self._command_of)
         self.box = PromptBox(History(state_folder() / "history.jsonl"))
         self._status_line = Static("", id="status", markup=False)
 
@@ -98,7 +87,7 @@ class ChatApp(App[int]):
         if self._wanted_theme:
             self.theme = self._wanted_theme
         loop = asyncio.get_running_loop()
-        self.feed = Feed(loop, self)
+        self.feed = Feed(loop, self.log_view)
         self.chats = Chats(self._setup, self.feed, self._approve)
         self.log_view.anchor()
         for number in (signal.SIGTERM, signal.SIGHUP):
@@ -127,7 +116,7 @@ class ChatApp(App[int]):
             return
         for problem in self.chats.hooks.problems:
             if problem.severity != "info":
-                self.show_warning(located(problem))
+                self.log_view.show_warning(located(problem))
         await self._onboard()
         if self._resume:
             await self._show_history()
@@ -154,17 +143,17 @@ class ChatApp(App[int]):
         self.chats.conversation.session.name_set(name, ASSISTANT)
         archive.keep_name(name)
         if name:
-            self._add(Notice(f"Welcome, {excerpt(name, 60)}.", "quiet"))
+            self.log_view.tell(f"Welcome, {excerpt(name, 60)}.", "quiet")
 
     async def _show_history(self) -> None:
         for message in (await self.chats.conversation.history())[-20:]:
             if is_ours(message):
                 continue
             if message.type == "human" and message.text:
-                self._add(Asked(message.text))
+                self.log_view.add(Asked(message.text))
             elif message.type == "ai" and message.text:
-                self.show_words(message.text)
-                self.show_words_end()
+                self.log_view.show_words(message.text)
+                self.log_view.show_words_end()
 
     # What the person does.
 
@@ -175,7 +164,7 @@ class ChatApp(App[int]):
             return
         command = commands.parse(event.text)
         if command is None and commands.looks_like_one(event.text):
-            self._add(Notice(f"No command is called {event.text.split()[0]}. /help shows them.", "warning"))
+            self.log_view.tell(f"No command is called {event.text.split()[0]}. /help shows them.", "warning")
             return
         self.box.past.add(event.text)
         self.box.put("")
@@ -186,9 +175,9 @@ class ChatApp(App[int]):
 
     def _command(self, name: str, rest: str) -> None:
         if name == "/help":
-            self._add(Notice(commands.help_text(), "quiet"))
+            self.log_view.tell(commands.help_text(), "quiet")
         elif name == "/hooks":
-            self._add(Notice(loaded.describe(self.chats.hooks.snapshot, self.feed), "quiet"))
+            self.log_view.tell(loaded.describe(self.chats.hooks.snapshot, self.feed), "quiet")
         elif name == "/clear":
             self._do(self._change("clear", "clear", None))
         elif name == "/compact":
@@ -200,11 +189,11 @@ class ChatApp(App[int]):
 
     async def _ask(self, prompt: str) -> None:
         asked = Asked(prompt)
-        self._add(asked)
+        self.log_view.add(asked)
         halt = await self.chats.ask(prompt)
         if halt and halt.refused:
             await asked.remove()
-            self._add(Notice(f"Refused: {halt.reason or 'a hook gave no reason.'}", "warning"))
+            self.log_view.tell(f"Refused: {halt.reason or 'a hook gave no reason.'}", "warning")
             self.box.put(prompt)
         else:
             self._stopped(halt)
@@ -212,19 +201,18 @@ class ChatApp(App[int]):
     async def _compact(self, instructions: str) -> None:
         halt = await self.chats.conversation.compact(instructions)
         if halt and halt.refused:
-            self._add(Notice(f"Not compacted: {halt.reason or 'a hook refused it.'}", "warning"))
+            self.log_view.tell(f"Not compacted: {halt.reason or 'a hook refused it.'}", "warning")
             return
-        self._add(Notice("The history was compacted.", "quiet"))
+        self.log_view.tell("The history was compacted.", "quiet")
         self._stopped(halt)
 
     async def _change(self, reason: Reason, source: Source, session_id: str | None) -> None:
         halt = await self.chats.change(reason, source, session_id)
-        await self.log_view.remove_children()
-        self._tools.clear()
+        await self.log_view.clear()
         if session_id:
             await self._show_history()
         else:
-            self._add(Notice("A new session.", "quiet"))
+            self.log_view.tell("A new session.", "quiet")
         self._stopped(halt)
 
     async def _choose(self, wanted: str) -> None:
@@ -233,7 +221,7 @@ class ChatApp(App[int]):
         if wanted:
             past = [each for each in past if each.session_id.startswith(wanted)]
         if not past:
-            self._add(Notice("No earlier session of this folder is there to be resumed.", "warning"))
+            self.log_view.tell("No earlier session of this folder is there to be resumed.", "warning")
             return
         chosen: str | None = past[0].session_id
         if not wanted:
@@ -244,11 +232,8 @@ class ChatApp(App[int]):
 
     def _stopped(self, halt: Halt | None) -> None:
         if halt:
-            self._add(
-                Notice(
-                    f"Stopped by a {halt.event} hook{f': {halt.reason}' if halt.reason else '.'}", "warning"
-                )
-            )
+            why = f": {halt.reason}" if halt.reason else "."
+            self.log_view.tell(f"Stopped by a {halt.event} hook{why}", "warning")
 
     # Permissions.
 
@@ -260,7 +245,7 @@ class ChatApp(App[int]):
         if not asked_by_a_hook and self.chats.permits.cover(action["name"], action["args"]):
             return {"type": "approve"}  # permitted by the answer to a call beside this one
         card = Card(action, asyncio.get_running_loop().create_future())
-        self._draw_words()
+        self.log_view.draw_words()
         await self.screen_stack[0].mount(card, before=self.box)
         try:
             return await card.decided
@@ -345,11 +330,11 @@ class ChatApp(App[int]):
         try:
             await work
         except asyncio.CancelledError:
-            self._add(Notice("Cancelled.", "warning"))
+            self.log_view.tell("Cancelled.", "warning")
         except Exception as error:  # the agent failed, and the chat goes on
-            self._add(Notice(self._told(error), "warning"))
+            self.log_view.tell(self._told(error), "warning")
         finally:
-            self.show_words_end()
+            self.log_view.show_words_end()
             if self._end is None:
                 self._tell_status("")
 
@@ -360,74 +345,8 @@ class ChatApp(App[int]):
         details.write_text(traceback.format_exc(), encoding="utf-8", errors="backslashreplace")
         return f"The agent failed: {type(error).__name__}: {error} (details: {details})"
 
-    # What the feed brings: `Screen` of feed.py.
-
-    def show_moment(self, moment: Moment) -> None:
-        """Show a tool call that begins or ends."""
-        payload = moment.payload
-        if moment.event == "tool.use":
-            self.show_words_end()
-            self._tools[payload["tool_id"]] = line = ToolLine(payload["tool_name"], payload["tool_args"])
-            self._add(line)
-        elif moment.event == "tool.result":
-            known = self._tools.pop(payload["tool_id"], None)
-            line = known or ToolLine(payload["tool_name"], payload["tool_args"])
-            if known is None:
-                self._add(line)
-            line.end(payload["tool_status"], payload["tool_output"])
-
-    def show_decision(self, moment: Moment, decision: Decision) -> None:
-        """Show a line for each handler, notice and diagnostic."""
-        about = f"{moment.event} {subject(moment.payload)}".rstrip()
-        for outcome in decision.handlers:
-            self._add_hook(about, moment.event, outcome)
-        for notice in decision.notices:
-            self._add(Notice(f"! {notice}"))
-        for problem in decision.diagnostics:
-            if problem.severity != "info":
-                self._add(Notice(f"! {excerpt(located(problem), 600)}", "warning"))
-
-    def show_outcome(self, event: str, outcome: Outcome) -> None:
-        """Show a line for the handler of a notification."""
-        self._add_hook(event, event, outcome)
-
-    def show_words(self, piece: str) -> None:
-        """Show what the agent says, as it says it."""
-        if self._saying is None:
-            self._saying = Said()
-            self._add(self._saying)
-        self._saying.add(piece)
-
-    def show_words_end(self) -> None:
-        """Close the agent's message."""
-        self._draw_words()
-        self._saying = None
-
-    def show_warning(self, words: str) -> None:
-        """Show what the person should know."""
-        self._add(Notice(words, "warning"))
-
-    def show_running(self, started: HandlerStarted) -> None:
-        """Follow a handler."""
-        self.running.add(started)
-
-    def show_ran(self, key: int) -> None:
-        """Follow it no more."""
-        self.running.drop(key)
-
-    def _add_hook(self, about: str, event: str, outcome: Outcome) -> None:
-        command = loaded.command_of(self.chats.hooks.snapshot, outcome.name, outcome.source)
-        self._add(HookLine(about, event, outcome, command))
-
-    def _add(self, widget: Widget) -> None:
-        view = self.log_view
-        view.mount(widget)
-        if len(view.children) > LINES:
-            view.children[0].remove()
-
-    def _draw_words(self) -> None:
-        if self._saying is not None:
-            self._saying.draw()
+    def _command_of(self, name: str, source: str) -> str:
+        return loaded.command_of(self.chats.hooks.snapshot, name, source)
 
     def _tell_status(self, doing: str) -> None:
         where = str(self._setup.cwd).replace(str(Path.home()), "~", 1)
