@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
 import test_scenarios
-from boathook.config.entries import ENTRY_KEYS, GROUP_KEYS, HANDLER_KEYS
+from boathook.config.entries import ENTRY_KEYS, HANDLER_KEYS
+from boathook.config.groups import GROUP_KEYS
 from boathook.config.json_schema import BLOCKS, MOMENTS, hooks_schema
 from boathook.config.read import read_bytes
 from boathook.terms.events import EVENTS, NOTIFICATIONS, Block

@@ -10,7 +10,8 @@ from __future__ import annotations
 import sys
 from typing import Any, Final
 
-from boathook.config.entries import LARGE_TIMEOUT, NAME_LIMIT, STATUS_LIMIT
+from boathook.config.entries import NAME_LIMIT, STATUS_LIMIT
+from boathook.config.reading import LARGE_TIMEOUT
 from boathook.terms.events import EVENTS, NOTIFICATION_TIMEOUT, NOTIFICATIONS, Block, Event, Verdict
 from boathook.terms.tools import KNOWN_TOOLS, WIRE_NAMES
 

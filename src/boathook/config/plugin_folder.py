@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from boathook.config import records
-from boathook.config.entries import Reading
 from boathook.config.parse import Lines, ParseError, parse
 from boathook.config.placeholders import in_argument, in_shell
 from boathook.config.read import read_file, read_hooks
+from boathook.config.reading import Reading
 from boathook.config.schema import Document
 from boathook.terms.problem import Problem
 

@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from boathook.config.entries import Reading, read_lifecycle, read_notifications
+from boathook.config.entries import read_lifecycle, read_notifications
 from boathook.config.parse import Lines, ParseError, parse
+from boathook.config.reading import Reading
 from boathook.config.schema import Document
 from boathook.terms.events import nearest
 from boathook.terms.problem import Problem
