@@ -11,6 +11,7 @@ import pytest
 from boathook import PayloadError, UnknownEventError, moment
 from boathook.terms.events import COMMON_KEYS, EVENTS, NOTIFICATIONS
 from boathook.terms.text import TOOL_OUTPUT_LIMIT, TOOL_OUTPUT_MARK
+from boathook.terms.wire import encode
 
 
 @pytest.mark.parametrize("event", [*EVENTS, *NOTIFICATIONS])
@@ -65,7 +66,7 @@ def test_a_tools_name_of_the_wrong_type_stays_as_it_is() -> None:
 
 def test_a_payload_is_one_line_of_ascii_and_a_newline() -> None:
     payload: dict[str, Any] = {"a": "größe 写 🎣 \u2028\n\0", "b": [1, 2.5, None, True, {}], "lone": "\ud800"}
-    data = moment.encode(payload)
+    data = encode(payload)
     assert data.isascii()
     assert data.count(b"\n") == 1
     assert data.endswith(b"}\n")
@@ -75,7 +76,7 @@ def test_a_payload_is_one_line_of_ascii_and_a_newline() -> None:
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), b"bytes", {1, 2}, Path("/"), object()])
 def test_a_payload_that_is_no_json_is_an_error(value: object) -> None:
     with pytest.raises(PayloadError, match="cannot be written as JSON"):
-        moment.encode({"a": value})
+        encode({"a": value})
 
 
 def test_a_payload_nested_without_end_is_an_error() -> None:
@@ -86,7 +87,7 @@ def test_a_payload_nested_without_end_is_an_error() -> None:
         deep = [deep]
     for value in (loop, deep):
         with pytest.raises(PayloadError):
-            moment.encode({"a": value})
+            encode({"a": value})
     while deep:
         deep = deep[0]  # so that freeing it does not recurse
 

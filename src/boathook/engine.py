@@ -27,6 +27,7 @@ from boathook.terms.decision import Decision
 from boathook.terms.events import NOTIFICATIONS, Event, Notification
 from boathook.terms.problem import Problem, located
 from boathook.terms.report import MomentDecided, MomentOpened, Observer
+from boathook.terms.wire import encode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -93,7 +94,8 @@ class Engine:
         if not (selection.handlers or unsaid or heard):
             return snapshot.quiet[row.name]
         whole = moment.lifecycle_payload(row, payload, self.session_id, self.root)
-        own = self._occasion(row.name, row, whole, selection.handlers)
+        handlers = self._applying(selection.handlers, row, whole)
+        own = self._occasion(row.name, row, whole, handlers)
         facts = moment.announced(heard, payload, self.session_id) if heard else {}
         derived = self.notice(heard, facts) if heard else None
         outcomes, noticed = yield from self._run(own, derived if heard and not heard.after else None)
@@ -129,6 +131,15 @@ class Engine:
         found: match.Selection = selection
         return found
 
+    def _applying(
+        self, handlers: tuple[Handler, ...], row: Event, payload: Mapping[str, Any]
+    ) -> tuple[Handler, ...]:
+        if all(handler.dialect is None for handler in handlers):
+            return handlers
+        from boathook.dialects.applying import applying
+
+        return applying(handlers, row, payload, self.root)
+
     def _occasion(
         self, event: str, row: Event | None, payload: Mapping[str, Any], handlers: Sequence[Handler]
     ) -> Occasion:
@@ -143,7 +154,7 @@ class Engine:
         if folder != self.root:
             found = f"the project root {self.root} is gone, so handlers start in {folder}."
             problems = (Problem("root-missing", found),)
-        data = moment.encode(payload)
+        data = encode(payload)
         return Occasion(
             event, row, payload, data, self.root, folder, tuple(handlers), problems, self.start, self.observe
         )

@@ -70,6 +70,7 @@ class Hooks:
         trust_project: bool = False,
         approved: Approval | None = None,
         managed: str | Path | None = None,
+        compat: Sequence[str] = (),
         limit: int | None = None,
         observe: Observer | None = None,
     ) -> Hooks:
@@ -79,10 +80,13 @@ class Hooks:
         plugin files of the project at `project` (default: the one that the current folder
         belongs to). The project's are loaded as far as a person approved them, see
         `boathook.config.trust`: for good, or for this session with `approved`; or all of them,
-        unseen, with `trust_project`. Raises `ConfigError` when a file cannot be used at all;
+        unseen, with `trust_project`. `compat` names other agents (`"claude"`) whose own files are
+        read, too; with `files`, it names the one whose form they have. Raises `ConfigError` when a file cannot be used at all;
         whatever else is wrong stands in `problems`.
         """
-        wanted = loading.Wanted.of(files, project, managed, approved, trust_project=trust_project)
+        wanted = loading.Wanted.of(
+            files, project, managed, approved, trust_project=trust_project, compat=compat
+        )
         loaded = loading.load(wanted)
         hooks = cls(loaded.snapshot, wanted.root, limit=limit, observe=observe)
         hooks._wanted, hooks._watch = wanted, loaded.watch

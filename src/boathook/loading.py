@@ -28,6 +28,7 @@ class Wanted:
     managed: Path | None
     approved: Approval | None
     trust_project: bool
+    compat: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -38,8 +39,13 @@ class Wanted:
         approved: Approval | None,
         *,
         trust_project: bool,
+        compat: Sequence[str] = (),
     ) -> Wanted:
-        """Take the options of a caller; paths that depend on the current folder are fixed here."""
+        """Take the options of a caller; paths that depend on the current folder are fixed here.
+
+        Raises `UnknownDialectError` for an agent that is not known, and where several are named
+        for given files.
+        """
         here = _current_folder()
         root = Path(here, project) if project is not None else scopes.project_root(here)
         return cls(
@@ -48,7 +54,21 @@ class Wanted:
             None if managed is None else Path(managed).absolute(),
             approved,
             trust_project,
+            _dialects(compat, given=files is not None),
         )
+
+
+def _dialects(names: Sequence[str], *, given: bool) -> tuple[str, ...]:
+    if not names:
+        return ()
+    from boathook.dialects import UnknownDialectError, named
+
+    known = tuple(dict.fromkeys(named(name).name for name in names))
+    if given and len(known) > 1:
+        raise UnknownDialectError(
+            f"files that are named have one form, not several ({', '.join(known)}): name one agent."
+        )
+    return known
 
 
 def _current_folder() -> Path:
@@ -70,7 +90,7 @@ class Loaded:
 def load(wanted: Wanted) -> Loaded:
     """Read the places, judge what may be loaded, take the snapshot; or raise `ConfigError`."""
     if wanted.files is not None:
-        documents, places = scopes.given(wanted.files), tuple(map(str, wanted.files))
+        documents, places = _given(wanted, wanted.files), tuple(map(str, wanted.files))
     else:
         documents, places = _found(wanted)
     unusable = [problem for document in documents if not document.usable for problem in document.problems]
@@ -78,20 +98,43 @@ def load(wanted: Wanted) -> Loaded:
         raise ConfigError(unusable)
     absent = dict.fromkeys((place for place in places if not Path(place).exists()), "")
     read = absent | {document.path: document.sha256 for document in documents if document.sha256}
-    options = {"trust_project": wanted.trust_project, "given": wanted.files is not None}
+    options: dict[str, object] = {"trust_project": wanted.trust_project, "given": wanted.files is not None}
+    if wanted.compat:
+        options["compat"] = list(wanted.compat)
     return Loaded(take(documents, options), Watch(read))
 
 
 def _found(wanted: Wanted) -> tuple[tuple[Document, ...], tuple[str, ...]]:
     places = scopes.Places.of(wanted.root, wanted.managed)
     read = scopes.read_scopes(places, managed_wanted=wanted.managed is not None)
+    foreign, theirs = _foreign(wanted)
     plugins, more = _plugins(wanted.root)
-    documents = scopes.in_order((*(_own(document, wanted.root) for document in read), *plugins))
-    return scopes.switched(_approved(wanted, documents)), (*places.paths(), *more)
+    own = (_own(document, wanted.root) for document in (*read, *foreign))
+    documents = scopes.in_order((*own, *plugins))
+    return scopes.switched(_approved(wanted, documents)), (*places.paths(), *theirs, *more)
+
+
+def _given(wanted: Wanted, files: Sequence[str | Path]) -> tuple[Document, ...]:
+    if not wanted.compat:
+        return scopes.given(files)
+    from boathook.dialects import named, places
+
+    (name,) = wanted.compat
+    read = tuple(places.read_named(name, path, wanted.root) for path in files)
+    return scopes.switched(named(name).switched(read))
 
 
 # What follows is imported where it is needed: most sessions have no plugins, no hooks of
 # the project, or only given files, and a hook's agent may start many times a minute.
+
+
+def _foreign(wanted: Wanted) -> tuple[tuple[Document, ...], tuple[str, ...]]:
+    if not wanted.compat:
+        return (), ()
+    from boathook.dialects import places
+
+    found = places.find(wanted.compat, wanted.root)
+    return found.documents, found.places
 
 
 def _plugins(root: Path) -> tuple[tuple[Document, ...], tuple[str, ...]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from boathook.dialects import named
 from boathook.terms.problem import Problem
 from boathook.terms.tools import NATIVE_NAMES, wire_name
 
@@ -70,7 +71,8 @@ def select(snapshot: Snapshot, row: Event, value: str) -> Selection:
     chosen: dict[object, Handler] = {}
     problems = []
     for handler in snapshot.by_event[row.name]:
-        fits = handler.matcher.matches(wire, native)
+        names = (wire, native) if handler.dialect is None else named(handler.dialect).names(row, wire)
+        fits = handler.matcher.matches(*names)
         if fits is None:
             problems.append(_slow(handler, value))
         if fits is not False:

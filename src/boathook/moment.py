@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -64,11 +63,3 @@ def notification_payload(row: Notification, payload: Mapping[str, Any]) -> dict[
     if "tool_output" in row.keys:
         whole = {"tool_args": {}, "tool_id": None, **whole}  # a result that no `tool.use` fits to
     return {"event": row.name, **whole}
-
-
-def encode(payload: Mapping[str, Any]) -> bytes:
-    """Write a payload as one line of ASCII-only JSON and a newline, or raise `PayloadError`."""
-    try:
-        return json.dumps(payload, allow_nan=False).encode("ascii") + b"\n"
-    except (TypeError, ValueError, RecursionError) as error:
-        raise PayloadError(f"this payload cannot be written as JSON: {error}") from None

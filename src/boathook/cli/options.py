@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from boathook.dialects import NAMES
 from boathook.hooks import Hooks
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def add_hooks_options(parser: argparse.ArgumentParser) -> None:
-    """Add `--config`, `--project` and `--trust-project-hooks`."""
+    """Add `--config`, `--project`, `--from` and `--trust-project-hooks`."""
     parser.add_argument(
         "--config",
         metavar="FILE",
@@ -28,13 +29,32 @@ def add_hooks_options(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="the project's root (default: where the current folder belongs)",
     )
+    add_from_option(parser)
     parser.add_argument(
         "--trust-project-hooks", action="store_true", help="load the project's own hooks, too, this time"
+    )
+
+
+def add_from_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--from`, which names other agents."""
+    parser.add_argument(
+        "--from",
+        dest="compat",
+        metavar="AGENT",
+        action="append",
+        choices=NAMES,
+        default=[],
+        help="read the hooks files of another agent, too; with files, the form that they have: "
+        f"{', '.join(NAMES)} (may be given several times)",
     )
 
 
 def load_hooks(args: argparse.Namespace, observe: Observer | None = None) -> Hooks:
     """Load the hooks that the options name."""
     return Hooks.load(
-        files=args.config, project=args.project, trust_project=args.trust_project_hooks, observe=observe
+        files=args.config,
+        project=args.project,
+        trust_project=args.trust_project_hooks,
+        compat=args.compat,
+        observe=observe,
     )

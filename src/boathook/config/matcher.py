@@ -40,14 +40,14 @@ class Matcher:
         """Whether this matches without looking."""
         return self.names is None and self.pattern is None
 
-    def matches(self, name: str, other: str) -> bool | None:
+    def matches(self, name: str, *others: str) -> bool | None:
         """Whether `name` is matched; None where that cannot be decided in time.
 
-        `other` is a second name of the same thing, which only lists of exact names know:
+        `others` are more names of the same thing, which only lists of exact names know:
         an expression is searched in `name` alone.
         """
         if self.names is not None:
-            return name in self.names or other in self.names
+            return name in self.names or any(other in self.names for other in others)
         if self.pattern is None:
             return True
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import hashlib
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -25,8 +26,15 @@ SIZE_LIMIT: Final = 8 * 1024 * 1024
 _TOP_KEYS: Final = ("hooks", "disableAllHooks", "allowManagedHooksOnly")
 
 
-def read_file(path: str | Path, scope: Scope = "given") -> Document:
-    """Read one file. Whatever is wrong with it is in the document's problems; this never raises."""
+Reader = Callable[[bytes, str | Path, "Scope"], Document]
+"""Reads the bytes of a hooks file that is called so. Never raises."""
+
+
+def read_file(path: str | Path, scope: Scope = "given", read: Reader | None = None) -> Document:
+    """Read one file. Whatever is wrong with it is in the document's problems; this never raises.
+
+    `read` is for files of another form than this project's own.
+    """
     try:
         with Path(path).open("rb") as file:
             data = file.read(SIZE_LIMIT + 1)
@@ -42,15 +50,22 @@ def read_file(path: str | Path, scope: Scope = "given") -> Document:
             f"more than {SIZE_LIMIT} bytes are no hooks file.",
             "Check the path.",
         )
-    return read_bytes(data, path, scope)
+    return (read or read_bytes)(data, path, scope)
 
 
 def read_bytes(data: bytes, path: str | Path, scope: Scope = "given") -> Document:
     """Read the bytes of a hooks file that is called `path`. Never raises."""
-    return replace(_read(data, path, scope), sha256=hashlib.sha256(data).hexdigest())
+    return read_json(data, path, scope, _read_root)
 
 
-def _read(data: bytes, path: str | Path, scope: Scope) -> Document:
+def read_json(
+    data: bytes, path: str | Path, scope: Scope, then: Callable[[Reading, Node], Document]
+) -> Document:
+    """Read bytes that should be one JSON object, and let `then` make a document of it. Never raises."""
+    return replace(_read(data, path, scope, then), sha256=hashlib.sha256(data).hexdigest())
+
+
+def _read(data: bytes, path: str | Path, scope: Scope, then: Callable[[Reading, Node], Document]) -> Document:
     try:
         text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8")
     except UnicodeDecodeError as error:
@@ -64,14 +79,14 @@ def _read(data: bytes, path: str | Path, scope: Scope) -> Document:
             "file-syntax", f"this is not JSON: {error}.", "Nothing of this file is used.", "", error.offset
         )
         return reading.document(usable=False)
-    return _read_root(reading, root)
-
-
-def _read_root(reading: Reading, root: Node) -> Document:
     if root.kind != "object":
         found = f"a hooks file is an object with a `hooks` key, but this is {_a(root.kind)}."
         reading.problem("file-shape", found, 'Begin with {"hooks": …}.', "", root.offset)
         return reading.document(usable=False)
+    return then(reading, root)
+
+
+def _read_root(reading: Reading, root: Node) -> Document:
     hooks = [member for member in root.members if member.key == "hooks"]
     for member in root.members:
         _check_top_key(reading, member, seen_hooks=bool(hooks))
@@ -84,13 +99,13 @@ def _read_root(reading: Reading, root: Node) -> Document:
     usable = True
     for member in hooks:
         usable = read_hooks(reading, member.node) and usable
-    disable_all = _switch(reading, root, "disableAllHooks", ("user", "given"))
-    managed_only = _switch(reading, root, "allowManagedHooksOnly", ("managed",))
+    disable_all = switch(reading, root, "disableAllHooks", ("user", "given"))
+    managed_only = switch(reading, root, "allowManagedHooksOnly", ("managed",))
     return replace(reading.document(usable=usable), disable_all=disable_all, managed_only=managed_only)
 
 
-def _switch(reading: Reading, root: Node, key: str, scopes: tuple[Scope, ...]) -> bool:
-    """Read one of the two switches. The one that restricts counts as set when it is not readable."""
+def switch(reading: Reading, root: Node, key: str, scopes: tuple[Scope, ...]) -> bool:
+    """Read one of the two switches, which only files of some scopes may set. The one that restricts counts as set when it is not readable."""
     members = [member for member in root.members if member.key == key]
     pointer = reading.pointer("", key)
     values = [member.node.value for member in members]

@@ -36,6 +36,10 @@ class Handler:
     notifications for an entry of a list-shaped file. `timeout` is in seconds. `pointer`
     and `line` say where in `source` it stands. `env` is what its plugin adds to the
     environment; `pinned` are the files that must be as they were approved when it runs.
+
+    `dialect` names the agent that it was written for, None for our own form; `said` is what
+    its file calls the event, "" where that is our name. `condition` is a permission rule that
+    a call must fit. A handler in the `background` is not waited for and decides nothing.
     """
 
     name: str
@@ -54,11 +58,16 @@ class Handler:
     enabled: bool = True
     env: tuple[tuple[str, str], ...] = ()
     pinned: tuple[Pin, ...] = ()
+    dialect: str | None = None
+    said: str = ""
+    condition: str | None = None
+    background: bool = False
 
     @property
     def identity(self) -> tuple[object, ...]:
         """Handlers that are equal in this run once per event (contract section 4)."""
-        return (self.argv or self.command, self.on_failure, frozenset(self.pass_env), self.env)
+        foreign = (self.dialect, self.said, self.condition, self.background)
+        return (self.argv or self.command, self.on_failure, frozenset(self.pass_env), self.env, foreign)
 
     @property
     def shown(self) -> str:
@@ -83,7 +92,8 @@ class Document:
 
     `usable` is false where nothing of the file can be relied on. `sha256` is of the bytes
     that were read, "" where there were none. `disable_all` and `managed_only` are the two
-    switches as they stand in the file; whether they count depends on the scope.
+    switches as they stand in the file; whether they count depends on the scope. `dialect`
+    names the agent whose file it is, None for our own form.
     """
 
     path: str
@@ -95,3 +105,4 @@ class Document:
     sha256: str = ""
     disable_all: bool = False
     managed_only: bool = False
+    dialect: str | None = None

@@ -91,7 +91,7 @@ def switched(documents: Sequence[Document], environ: Mapping[str, str] = os.envi
     if reason is None:
         return tuple(documents)
     return tuple(
-        document if document.scope == "managed" else _silenced(document, *reason) for document in documents
+        document if document.scope == "managed" else silenced(document, *reason) for document in documents
     )
 
 
@@ -107,7 +107,8 @@ def _off(documents: Sequence[Document], environ: Mapping[str, str]) -> tuple[Why
     return None
 
 
-def _silenced(document: Document, why: Why, words: str) -> Document:
+def silenced(document: Document, why: Why, words: str) -> Document:
+    """Return a document without its handlers, which are off for the reason that `words` give."""
     skipped = tuple(Skipped(handler, why, f"{words}.") for handler in document.handlers)
     problems = document.problems
     if skipped:

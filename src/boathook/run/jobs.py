@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from boathook.config.schema import Handler
+    from boathook.run.foreign import Foreign
     from boathook.terms.events import Event
     from boathook.terms.problem import Problem
     from boathook.terms.report import Observer, Report
@@ -57,7 +58,10 @@ class Occasion:
         if not self.handlers:
             return []
         base = base_environment(self.root, self.event, str(self.payload.get("session_id") or ""))
-        return [self._job(handler, self._command(handler, base)) for handler in self.handlers]
+        return [
+            self._job(handler, self._command(handler, base), self._foreign(handler))
+            for handler in self.handlers
+        ]
 
     def outcomes(self, results: Sequence[Outcome | Exception]) -> list[Outcome]:
         """Return the outcomes of the jobs; one that could not even begin is a failure."""
@@ -74,7 +78,16 @@ class Occasion:
             env = {**env, **dict(handler.env)}
         return Command(argv=argv, cwd=self.folder, env=env, stdin=self.data, timeout=handler.timeout)
 
-    def _job(self, handler: Handler, command: Command) -> Job:
+    def _foreign(self, handler: Handler) -> Foreign | None:
+        if handler.dialect is None or self.row is None:
+            return None
+        from boathook.run.foreign import Foreign  # only sessions with such handlers pay for it
+
+        return Foreign.of(handler, self.row, self.payload, self.root)
+
+    def _job(self, handler: Handler, command: Command, foreign: Foreign | None) -> Job:
+        command = command if foreign is None else foreign.command(command)
+
         def job(cancel: Cancel, waited: float) -> Outcome:
             key = next(_keys)
             name, source, words = handler.name, handler.source, handler.status_message
@@ -83,7 +96,11 @@ class Occasion:
                 changed = pins.changed(handler) if handler.pinned else None
                 if changed is None:
                     ended = self.start(command, cancel)
-                    outcome = read_exit(handler, self.row, command, ended, self.payload, waited)
+                    outcome = (
+                        read_exit(handler, self.row, command, ended, self.payload, waited)
+                        if foreign is None
+                        else foreign.outcome(command, ended, waited)
+                    )
                 else:
                     outcome = unrun(handler, self.row, changed)
             except Exception as error:

@@ -37,6 +37,19 @@ CATALOGUE: Final[Mapping[str, tuple[Severity, str]]] = {
     "handler-async": ("error", "`async: true` is not supported; the handler is off."),
     "timeout-invalid": ("error", "`timeout` is not a positive, finite number; the handler is off."),
     "timeout-large": ("warning", "`timeout` is more than an hour; perhaps milliseconds were meant."),
+    # entries of other agents' files
+    "dialect-guard": ("error", "A guard written for another agent cannot be carried over, and never runs."),
+    "dialect-entry": ("warning", "A handler written for another agent has no counterpart, and never runs."),
+    "dialect-field": (
+        "warning",
+        "A field of another agent's file cannot be carried over, and changes nothing.",
+    ),
+    "dialect-note": ("info", "Something that its own agent ignores, too."),
+    "condition-invalid": (
+        "error",
+        "An `if` is no permission rule; its handler runs on every call, and allows none.",
+    ),
+    "condition-unused": ("error", "An `if` on an event that is not about a tool; its handler never runs."),
     # matchers
     "matcher-invalid": ("error", "A matcher does not compile or names nothing; its group is off."),
     "matcher-unused": ("error", "A matcher on an event that compares nothing; its group is off."),

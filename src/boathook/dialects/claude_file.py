@@ -1,0 +1,236 @@
+"""Claude Code's settings → a document: its groups and handlers, and its switches.
+
+Other keys of a settings file are none of our business, and nothing is said about them.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from boathook.config.entries import STATUS_LIMIT, read_matcher, shell_command
+from boathook.config.groups import GROUP_KEYS, read_groups
+from boathook.config.matcher import MATCH_ALL
+from boathook.config.placeholders import in_argument, in_shell
+from boathook.config.read import read_json, switch
+from boathook.config.reading import RefusedError, wrong_type
+from boathook.config.schema import Handler
+from boathook.config.scopes import count, silenced
+from boathook.dialects.permission_rule import RuleError, parse
+from boathook.terms.events import EVENTS, nearest
+
+if TYPE_CHECKING:
+    from boathook.config.groups import Place
+    from boathook.config.matcher import Matcher
+    from boathook.config.parse import Member, Node
+    from boathook.config.reading import Fields, Reading
+    from boathook.config.schema import Document
+    from boathook.dialects.dialect import Dialect, Source
+    from boathook.terms.events import Event
+
+COMMAND_KEYS: Final = (
+    "type",
+    "command",
+    "args",
+    "if",
+    "timeout",
+    "statusMessage",
+    "once",
+    "onFailure",
+    "async",
+    "asyncRewake",
+    "shell",
+)
+OTHER_KINDS: Final = {
+    "http": ("url", "headers", "allowedEnvVars"),
+    "mcp_tool": ("server", "tool", "input"),
+    "prompt": ("prompt", "model", "continueOnBlock"),
+    "agent": ("prompt", "model"),
+}
+"""The kinds of handlers that are no commands, with the fields of their own."""
+
+ASKED: Final = frozenset({"PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest"})
+"""Events of ours on which an `if` is asked; everywhere else it keeps its handler from running."""
+
+
+def read(dialect: Dialect, source: Source) -> Document:
+    """Read one settings file."""
+    form = ClaudeForm(dialect, os.path.realpath(source.root))
+    return read_json(
+        source.data, source.path, source.scope, lambda reading, root: _read_root(reading, root, form)
+    )
+
+
+def switched(documents: tuple[Document, ...]) -> tuple[Document, ...]:
+    """Silence what `disableAllHooks` turns off.
+
+    As there, an operator's turns off everything and a user's everything but the operator's.
+    A project's turns off only that project's hooks: what comes with a checkout must not
+    switch off the guards of the person who opens it.
+    """
+    for document in documents:
+        if not document.disable_all:
+            continue
+        words = f"`disableAllHooks` is set in {document.path}"
+        reach = {"managed": {"managed", "user", "project"}, "project": {"project"}}.get(
+            document.scope, {"user", "project", "given"}
+        )
+        documents = tuple(
+            silenced(each, "disabled", words) if each.scope in reach else each for each in documents
+        )
+    return tuple(replace(document, disable_all=False) for document in documents)
+
+
+def _read_root(reading: Reading, root: Node, form: ClaudeForm) -> Document:
+    usable = True
+    for member in root.members:
+        if member.key != "hooks":
+            continue
+        if member.node.kind == "object":
+            read_groups(reading, member.node, form)
+        else:
+            wrong_type(reading, "`hooks`", "a map of events", member.node, "/hooks")
+            usable = False
+    disable_all = switch(reading, root, "disableAllHooks", ("managed", "user", "project", "given"))
+    managed_only = switch(reading, root, "allowManagedHooksOnly", ("managed",))
+    return replace(reading.document(usable=usable), disable_all=disable_all, managed_only=managed_only)
+
+
+@dataclass(frozen=True, slots=True)
+class ClaudeForm:
+    """The map shape as Claude Code has it. `root` is the real path of the project."""
+
+    dialect: Dialect
+    root: str
+    group_keys: tuple[str, ...] = GROUP_KEYS
+    handler_keys: tuple[str, ...] = (
+        *COMMAND_KEYS,
+        *dict.fromkeys(key for keys in OTHER_KINDS.values() for key in keys),
+    )
+
+    def event(self, reading: Reading, member: Member, pointer: str) -> Event | None:
+        """Return our row of an event; what is lost with one that has none is said."""
+        row = self.dialect.event(member.key)
+        if row is None:
+            hint = nearest(member.key, [each.theirs for each in self.dialect.events])
+            found = (
+                f"{self.dialect.title} has no event that is called {member.key!r}, so its handlers never run."
+            )
+            advice = f"Did you mean {hint!r}?" if hint else ""
+            reading.problem("event-unknown", found, advice, pointer, member.offset)
+            return None
+        if row.ours is not None:
+            return EVENTS[row.ours]
+        number = _handlers(member.node)
+        found = (
+            f"{count(number, 'handler')} of {member.key} never {'runs' if number == 1 else 'run'}: {row.why}."
+        )
+        code, advice = (
+            ("dialect-guard", "What it kept from happening is not kept from happening here.")
+            if row.guards
+            else ("dialect-entry", "")
+        )
+        if number:
+            reading.problem(code, found, advice, pointer, member.offset)
+        return None
+
+    def matcher(self, reading: Reading, place: Place, node: Node, pointer: str) -> Matcher:
+        """Return the matcher; where there is nothing to compare it with, it is ignored, as there."""
+        matcher = read_matcher(reading, place.event, node, pointer)
+        if matcher.everything or place.event.matched is not None:
+            return matcher
+        found = f"{place.said} compares nothing, so the matcher {matcher.text!r} is ignored, as {self.dialect.title} does."
+        reading.problem("dialect-note", found, "Remove the matcher.", pointer, node.offset)
+        return MATCH_ALL
+
+    def handler(self, fields: Fields, place: Place, matcher: Matcher, name: str) -> Handler:
+        """Return one command; every other kind is refused by name."""
+        self._check_kind(fields, place.event)
+        self._check_shell(fields, place.event)
+        row = self.dialect.event(place.said)
+        default = row.timeout if row and row.timeout else place.event.timeout
+        seconds = fields.seconds("timeout", default)
+        background = self._background(fields)
+        argv = self._argv(fields)
+        if fields.boolean("once", default=False):
+            fields.problem(
+                "dialect-note", "`once` counts in skills only, and is ignored in settings.", "", "once"
+            )
+        return Handler(
+            name=name,
+            source=fields.reading.path,
+            scope=fields.reading.scope,
+            pointer=fields.pointer,
+            line=fields.line,
+            events=(place.event.name,),
+            command=None if argv else in_shell(shell_command(fields)),
+            argv=argv,
+            timeout=min(seconds, row.longest) if row and row.longest else seconds,
+            matcher=matcher,
+            status_message=fields.words("statusMessage", STATUS_LIMIT),
+            on_failure="block" if fields.one_of("onFailure", ("continue", "block")) == "block" else "allow",
+            dialect=self.dialect.name,
+            condition=self._condition(fields, place),
+            background=background,
+        )
+
+    def _check_kind(self, fields: Fields, event: Event) -> None:
+        kind = fields.string("type")
+        if kind == "command":
+            return
+        if kind not in OTHER_KINDS:
+            found = (
+                "this handler has no `type`." if kind is None else f"there is no handler of type {kind!r}."
+            )
+            raise fields.refuse(
+                "handler-kind", found, 'Write "type": "command".', None if kind is None else "type"
+            )
+        raise self._lost(fields, event, f"a handler of type {kind!r} is not carried over", "type")
+
+    def _check_shell(self, fields: Fields, event: Event) -> None:
+        shell = fields.one_of("shell", ("bash", "powershell"))
+        if shell == "powershell" and fields.get("args") is None:
+            raise self._lost(fields, event, "a command for PowerShell is not carried over", "shell")
+
+    def _lost(self, fields: Fields, event: Event, what: str, key: str) -> RefusedError:
+        code = "dialect-guard" if event.block.refuses else "dialect-entry"
+        return fields.refuse(code, f"{what}, so this one never runs.", "Write it as a command.", key)
+
+    def _background(self, fields: Fields) -> bool:
+        wakes = fields.boolean("asyncRewake", default=False)
+        if wakes:
+            found = "`asyncRewake` runs the command in the background, but its exit status wakes nobody here."
+            fields.problem("dialect-field", found, "", "asyncRewake")
+        return fields.boolean("async", default=False) or wakes
+
+    def _argv(self, fields: Fields) -> tuple[str, ...] | None:
+        args = fields.strings("args", may_be_empty=True)
+        if args is None:
+            return None
+        values = {"CLAUDE_PROJECT_DIR": self.root}
+        argv = tuple(in_argument(word, values) for word in (shell_command(fields), *args))
+        if any("\0" in word for word in argv):
+            raise fields.refuse(
+                "handler-command", "`args` contains a NUL character.", "This handler is off.", "args"
+            )
+        return argv
+
+    def _condition(self, fields: Fields, place: Place) -> str | None:
+        rule = fields.string("if")
+        if rule is None:
+            return None
+        if place.event.name not in ASKED:
+            found = f"`if` asks about a tool call, and {place.said} is none, so this handler never runs."
+            raise fields.refuse("condition-unused", found, "Remove the `if`.", "if")
+        try:
+            parse(rule)
+        except RuleError as error:
+            found = f"{error}, so this handler runs on every call that its matcher fits, and what it allows does not count."
+            fields.problem("condition-invalid", found, "Write one rule, such as Bash(git push *).", "if")
+        return rule
+
+
+def _handlers(node: Node) -> int:
+    groups = [member.node for group in node.items for member in group.members if member.key == "hooks"]
+    return sum(len(group.items) for group in groups)
