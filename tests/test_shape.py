@@ -24,7 +24,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "hooks": {"config", "dialects", "loading", "engine", "snapshot", "moment", "run", "terms"},
     "session": {"engine", "hooks", "run", "terms"},
     "hosts": {"session", "engine", "hooks", "terms"},
-    "agent": {"hosts", "session", "engine", "hooks", "config", "snapshot", "run", "terms"},
+    "agent": {"hosts", "session", "engine", "hooks", "loading", "config", "snapshot", "run", "terms"},
 }
 TOP = {"__init__", "__main__"}
 

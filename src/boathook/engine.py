@@ -46,13 +46,19 @@ Way = Generator["fanout.Batch[Any]", "list[Any]", Decision]
 
 @dataclass(slots=True)
 class Engine:
-    """What the events of one session share. `search` is where slow matchers are decided."""
+    """What the events of one session share.
+
+    `search` is where slow matchers are decided; handlers in the background run in `aside`, and
+    are among the `unawaited` until they have ended.
+    """
 
     snapshot: Snapshot
     root: str
     session_id: str
     pool: Pool
     search: Pool
+    aside: Pool
+    unawaited: fanout.Forgotten
     start: Starter
     observe: Observer | None
     reported: set[tuple[str | None, ...]] = field(default_factory=set)
@@ -75,12 +81,15 @@ class Engine:
 
     def forgotten(self, row: Notification, payload: Mapping[str, Any]) -> list[Job]:
         """Return the jobs of a notification that nobody waits for; each logs its own failure (S0)."""
-        occasion = self.notice(row, payload)
-        _log(row.name, occasion.problems)
+        return self._logging(self.notice(row, payload))
+
+    def _logging(self, occasion: Occasion) -> list[Job]:
+        """Return the jobs of an occasion whose outcomes nobody sees, but for the log."""
+        _log(occasion.event, occasion.problems)
 
         def logged(job: Job, cancel: Cancel, waited: float) -> Outcome:
             outcome = job(cancel, waited)
-            _log(row.name, self._first_time([outcome]))
+            _log(occasion.event, self._first_time([outcome]))
             return outcome
 
         return [partial(logged, job) for job in occasion.jobs()]
@@ -95,7 +104,7 @@ class Engine:
             return snapshot.quiet[row.name]
         whole = moment.lifecycle_payload(row, payload, self.session_id, self.root)
         handlers = self._applying(selection.handlers, row, whole)
-        own = self._occasion(row.name, row, whole, handlers)
+        own = self._occasion(row.name, row, whole, self._awaited(handlers, row, whole))
         facts = moment.announced(heard, payload, self.session_id) if heard else {}
         derived = self.notice(heard, facts) if heard else None
         outcomes, noticed = yield from self._run(own, derived if heard and not heard.after else None)
@@ -130,6 +139,18 @@ class Engine:
             raise selection
         found: match.Selection = selection
         return found
+
+    def _awaited(
+        self, handlers: tuple[Handler, ...], row: Event, payload: Mapping[str, Any]
+    ) -> tuple[Handler, ...]:
+        """Start the handlers that run in the background, and return the others."""
+        background = tuple(handler for handler in handlers if handler.background)
+        if not background:
+            return handlers
+        jobs = self._logging(self._occasion(row.name, row, payload, background))
+        if jobs:
+            self.unawaited.add(fanout.start(self.aside, jobs))
+        return tuple(handler for handler in handlers if not handler.background)
 
     def _applying(
         self, handlers: tuple[Handler, ...], row: Event, payload: Mapping[str, Any]

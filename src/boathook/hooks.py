@@ -6,7 +6,7 @@ import os
 import uuid
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from boathook import loading, moment
 from boathook.config.watch import Watch
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from boathook.terms.decision import Decision
     from boathook.terms.problem import Problem
     from boathook.terms.report import Observer
+
+
+BACKGROUND_LIMIT: Final = 8
+"""Handlers of a session that run in the background at once; more wait for a place."""
 
 
 class Hooks:
@@ -48,16 +52,18 @@ class Hooks:
         and twice the cores). `start` runs one command and is replaced only in tests.
         """
         self.root = Path(root)
+        self._forgotten = fanout.Forgotten()
         self._engine = Engine(
             snapshot=snapshot,
             root=str(root),
             session_id=uuid.uuid4().hex,
             pool=Pool(limit or max(8, 2 * (os.cpu_count() or 1))),
             search=Pool(1),
+            aside=Pool(BACKGROUND_LIMIT),
+            unawaited=self._forgotten,
             start=start,
             observe=observe,
         )
-        self._forgotten = fanout.Forgotten()
         self._wanted: loading.Wanted | None = None
         self._watch = Watch({})
 
@@ -168,7 +174,7 @@ class Hooks:
             self._forgotten.add(fanout.start(engine.pool, engine.forgotten(row, payload)))
 
     async def drain(self) -> None:
-        """Wait until every notification that was fired and forgotten has been delivered."""
+        """Wait until all that was fired and forgotten has ended: notifications, handlers in the background."""
         await self._forgotten.drain()
 
     def drain_sync(self, timeout: float | None = None) -> bool:

@@ -128,6 +128,16 @@ def _given(wanted: Wanted, files: Sequence[str | Path]) -> tuple[Document, ...]:
 # the project, or only given files, and a hook's agent may start many times a minute.
 
 
+def project_documents(root: Path, compat: Sequence[str] = ()) -> tuple[Document, ...]:
+    """Read what there is to approve of a project: its own hooks file, and those of the named agents."""
+    documents = scopes.read_scopes(scopes.Places.of(root))
+    if compat:
+        from boathook.dialects import places
+
+        documents = (*documents, *places.find(compat, root).documents)
+    return tuple(document for document in documents if document.scope == "project")
+
+
 def _foreign(wanted: Wanted) -> tuple[tuple[Document, ...], tuple[str, ...]]:
     if not wanted.compat:
         return (), ()

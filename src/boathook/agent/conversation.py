@@ -41,7 +41,8 @@ Approver = Callable[[Mapping[str, Any]], Awaitable[list[dict[str, Any]]]]
 class Setup:
     """Where to work and with what. `root` is the project that `cwd` belongs to and the folder of its handlers.
 
-    `model` is a name for `chat_model`. With `files` no other hooks file is read.
+    `model` is a name for `chat_model`. With `files` no other hooks file is read. `compat`
+    names other agents, as for `Hooks.load`.
     """
 
     model: str
@@ -50,6 +51,7 @@ class Setup:
     files: tuple[Path, ...] | None = None
     trust_project: bool = False
     approve_all: bool = False
+    compat: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,7 @@ def run(setup: Setup, prompts: AsyncIterator[str], surface: Surface) -> int:
         files=setup.files,
         project=setup.root,
         trust_project=setup.trust_project,
+        compat=setup.compat,
         observe=watched.observe,
     )
     for problem in watched.hooks.problems:

@@ -14,6 +14,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from boathook.cli.options import add_from_option
 from boathook.cli.show import paint_severity
 from boathook.config import inspect
 from boathook.config.scopes import count, project_root
@@ -36,10 +37,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "examples:\n"
         "  boathook check\n"
         "  boathook check .deepagents/hooks.json --strict\n"
+        "  boathook check --from claude        # what Claude Code's files come to here\n"
         "  boathook check --format github      # annotations in a workflow on GitHub\n"
         "\nThe exit code is 1 when there are errors (with --strict: or warnings), else 0.\n"
     )
     parser.add_argument("files", metavar="FILE", nargs="*", type=Path, help="a hooks file")
+    add_from_option(parser)
     parser.add_argument(
         "--project",
         metavar="DIR",
@@ -56,7 +59,7 @@ def main(args: argparse.Namespace) -> int:
     """Inspect, print, and say by the exit code whether there are errors."""
     project = None if args.project is None else args.project.absolute()
     root = project or project_root(Path.cwd())
-    files = inspect.named(args.files, project) if args.files else inspect.found(root)
+    files = _named(args.files, project, args.compat) if args.files else _found(root, args.compat)
     problems = sorted((each for file in files for each in file.problems), key=inspect.order)
     if args.format == "json":
         print(json.dumps(_as_dict(files, problems), indent=2))
@@ -64,9 +67,42 @@ def main(args: argparse.Namespace) -> int:
         for problem in problems:
             print(github(problem))
     else:
-        _print(files, problems, root)
+        _print(files, problems, _looked(root, args.compat))
     counted = _counts(problems)
     return FAILED if counted["error"] or (args.strict and counted["warning"]) else 0
+
+
+def _found(root: Path, compat: Sequence[str]) -> tuple[Inspected, ...]:
+    if not compat:
+        return inspect.found(root)
+    from boathook.dialects import places
+
+    return inspect.found(root, more=places.find(compat, root).documents)
+
+
+def _named(files: Sequence[Path], project: Path | None, compat: Sequence[str]) -> tuple[Inspected, ...]:
+    """Inspect files by name, each in the form of the agent in whose place it lies, or that was named."""
+    from boathook.dialects import places
+
+    inspected: list[Inspected] = []
+    for path in dict.fromkeys(files):
+        at = places.recognised(path.absolute(), project)
+        if at is None and not compat:
+            inspected += inspect.named([path], project)
+            continue
+        root = project or (at.root if at else project_root(Path.cwd()))
+        name = compat[-1] if compat else at.dialect if at else ""
+        scope = at.scope if at and at.dialect == name else "given"
+        inspected.append(inspect.inspect(places.read_named(name, path, root, scope), root))
+    return tuple(inspected)
+
+
+def _looked(root: Path, compat: Sequence[str]) -> tuple[str, ...]:
+    if not compat:
+        return inspect.places(root)
+    from boathook.dialects import places
+
+    return (*inspect.places(root), *places.find(compat, root).places)
 
 
 def github(problem: Problem) -> str:
@@ -96,6 +132,7 @@ def _as_dict(files: Sequence[Inspected], problems: Sequence[Problem]) -> dict[st
             {
                 "path": file.document.path,
                 "scope": file.document.scope,
+                "dialect": file.document.dialect,
                 "project": str(file.root),
                 "usable": file.document.usable,
                 "handlers": len(file.document.handlers),
@@ -108,11 +145,11 @@ def _as_dict(files: Sequence[Inspected], problems: Sequence[Problem]) -> dict[st
     }
 
 
-def _print(files: Sequence[Inspected], problems: Sequence[Problem], root: Path) -> None:
+def _print(files: Sequence[Inspected], problems: Sequence[Problem], looked: Sequence[str]) -> None:
     texts = {file.document.path: file.text.split("\n") for file in files}
     for problem in problems:
         print("\n".join(_lines(problem, texts.get(problem.file or "", []))))
-    print(_summary(files, problems, root))
+    print(_summary(files, problems, looked))
 
 
 def _lines(problem: Problem, source: Sequence[str]) -> list[str]:
@@ -148,10 +185,10 @@ def _width(char: str) -> int:
     return 2 if unicodedata.east_asian_width(char) in {"W", "F"} else 1
 
 
-def _summary(files: Sequence[Inspected], problems: Sequence[Problem], root: Path) -> str:
+def _summary(files: Sequence[Inspected], problems: Sequence[Problem], looked: Sequence[str]) -> str:
     if not files:
-        looked = "\n".join(f"  {safe(place)}" for place in inspect.places(root))
-        return f"There is no hooks file. Looked for:\n{looked}"
+        lines = "\n".join(f"  {safe(place)}" for place in looked)
+        return f"There is no hooks file. Looked for:\n{lines}"
     handlers = sum(len(file.document.handlers) for file in files)
     checked = f"{count(len(files), 'file')}, {count(handlers, 'handler')}"
     counted = _counts(problems)

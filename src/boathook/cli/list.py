@@ -22,7 +22,7 @@ from boathook.terms.text import safe
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from boathook.config.schema import Document, Handler
     from boathook.hooks import Hooks
@@ -60,6 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "examples:\n"
         "  boathook list\n"
         "  boathook list --event PreToolUse\n"
+        "  boathook list --from claude\n"
         "  boathook list --config hooks.json --json\n"
     )
     add_hooks_options(parser)
@@ -76,7 +77,7 @@ def main(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(_as_dict(hooks, listed), indent=2))
         return 0
-    _show_files(hooks, given=args.config is not None)
+    _show_files(hooks, {} if args.config is not None else _looked(hooks.root, args.compat))
     _show_rows(listed, args.event)
     shown = [problem for problem in hooks.problems if problem.code not in _SAID_BY_ROWS]
     if shown:
@@ -130,6 +131,7 @@ def _as_dict(hooks: Hooks, listed: Sequence[Row]) -> dict[str, object]:
             {
                 "path": document.path,
                 "scope": document.scope,
+                "dialect": document.dialect,
                 "loaded": len(document.handlers),
                 "left_out": len(document.skipped),
             }
@@ -156,6 +158,9 @@ def _row_as_dict(row: Row) -> dict[str, object]:
         "on_failure": handler.on_failure,
         "pass_env": list(handler.pass_env),
         "status_message": handler.status_message,
+        "dialect": handler.dialect,
+        "if": handler.condition,
+        "background": handler.background,
         "same": [_place(other) for other in row.same],
     }
 
@@ -167,14 +172,24 @@ def _place(handler: Handler) -> dict[str, object]:
 # ---------------------------------------------------------------------- for people
 
 
-def _show_files(hooks: Hooks, *, given: bool) -> None:
+def _looked(root: Path, compat: Sequence[str]) -> dict[str, str]:
+    """Return the places where files are looked for → what each is called."""
+    looked = dict(zip(Places.of(root).paths(), _SCOPES, strict=True))
+    for name in compat:
+        from boathook.dialects import named
+
+        places = named(name).places(root, Path.home(), os.environ)
+        looked |= {str(path): place.scope for place in places for path in place.files()}
+    return looked
+
+
+def _show_files(hooks: Hooks, looked: Mapping[str, str]) -> None:
     documents = {document.path: document for document in hooks.snapshot.documents}
-    looked = () if given else Places.of(hooks.root).paths()
     print(paint("Files, in order", "bold"))
     for path in dict.fromkeys((*looked, *documents)):
         document = documents.get(path)
         if document is None:
-            print(paint(f"  {_SCOPES[looked.index(path)]:<8} {_path(path)}  not there", "dim"))
+            print(paint(f"  {looked[path]:<8} {_path(path)}  not there", "dim"))
             continue
         print(f"  {document.scope:<8} {_path(path)}  {_loaded(document)}")
         for words in dict.fromkeys(skipped.words for skipped in document.skipped):
@@ -242,7 +257,13 @@ def _facts(row: Row) -> Iterator[str]:
         yield f"“{safe(handler.name)}”"
     if not handler.matcher.everything:
         yield f"matcher {safe(handler.matcher.text)}"
+    if handler.condition is not None:
+        yield f"if {safe(handler.condition)}"
     yield f"{handler.timeout:g} s"
+    if handler.background:
+        yield "in the background"
+    if handler.dialect is not None:
+        yield f"as {handler.dialect} has it"
     if handler.on_failure == "block":
         yield "a failure blocks"
     if handler.pass_env:

@@ -22,6 +22,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from boathook.cli.options import add_from_option
+
 if TYPE_CHECKING:
     import argparse
     from collections.abc import AsyncIterator
@@ -72,6 +74,7 @@ def add_setup_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         help="a hooks file; may be repeated, and then no other is read",
     )
+    add_from_option(parser)
     parser.add_argument(
         "--trust-project-hooks", action="store_true", help="load the project's own hooks for this run"
     )
@@ -126,6 +129,7 @@ def setup_of(args: argparse.Namespace, *, approve_all: bool = False) -> Setup | 
         files=tuple(args.config) if args.config else None,
         trust_project=args.trust_project_hooks,
         approve_all=approve_all,
+        compat=tuple(args.compat),
     )
 
 

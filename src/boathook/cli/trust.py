@@ -12,10 +12,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from boathook.cli.options import add_from_option
 from boathook.config import trust
 from boathook.config.records import RecordError
 from boathook.config.scopes import project_root
 from boathook.config.trust_words import describe
+from boathook.dialects import NAMES
+from boathook.loading import project_documents
 from boathook.terms.text import safe
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "  boathook trust                  # show this project's hooks, and ask\n"
         "  boathook trust --yes            # approve what is there now, without asking\n"
         "  boathook trust --show --json    # for programs\n"
+        "  boathook trust --from claude    # and what stands in its files for Claude Code\n"
         "  boathook trust --revoke ~/code/tides\n"
         "  boathook trust --list\n"
         "\nThe exit code is 0 when the project's hooks are approved (or there are none), else 1.\n"
@@ -42,6 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="the project (default: where the current folder belongs)",
     )
+    add_from_option(parser)
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--yes", action="store_true", help="approve what is there now, without asking")
     what.add_argument("--show", action="store_true", help="only show")
@@ -57,7 +62,7 @@ def main(args: argparse.Namespace) -> int:
     root = project_root(Path.cwd()) if args.project is None else args.project.absolute()
     if args.revoke:
         return _revoke(root)
-    review = trust.review(root)
+    review = trust.review(root, project_documents(root, args.compat))
     print(json.dumps(as_dict(review), indent=2) if args.json else describe(review))
     if review.state in {"nothing", "trusted"}:
         return 0
@@ -126,6 +131,13 @@ def _list(*, as_json: bool) -> int:
 
 def _state(root: str) -> str:
     try:
-        return trust.review(root).state if Path(root).is_dir() else "gone"
+        return _approved_state(Path(root)) if Path(root).is_dir() else "gone"
     except (OSError, RecordError):
         return "unknown"
+
+
+def _approved_state(root: Path) -> str:
+    """Return how what was approved stands, whichever agent's files it was."""
+    review = trust.review(root, project_documents(root, NAMES))
+    states = [file.state for file in review.files if file.before is not None]
+    return next((state for state in ("changed", "trusted") if state in states), review.state)

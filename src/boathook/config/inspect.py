@@ -39,10 +39,15 @@ def places(root: Path) -> tuple[str, ...]:
     return scopes.Places.of(root).paths()
 
 
-def found(root: Path, environ: Mapping[str, str] = os.environ) -> tuple[Inspected, ...]:
-    """Inspect the files that a session in `root` finds, approved or not, and those of enabled plugins."""
+def found(
+    root: Path, environ: Mapping[str, str] = os.environ, more: Sequence[Document] = ()
+) -> tuple[Inspected, ...]:
+    """Inspect the files that a session in `root` finds, approved or not, and those of enabled plugins.
+
+    `more` are documents of other agents' files.
+    """
     documents = scopes.read_scopes(scopes.Places.of(root))
-    loaded = scopes.in_order((*documents, *plugins.read_enabled(root).documents))
+    loaded = scopes.in_order((*documents, *more, *plugins.read_enabled(root).documents))
     return tuple(inspect(each, root, environ) for each in loaded if not _left_out(each))
 
 

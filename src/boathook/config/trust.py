@@ -244,9 +244,8 @@ def _skipped(evidence: Evidence, why: Why, words: str, problems: Sequence[Proble
     what = f"{scopes.count(number, 'project hook')} in {document.path} {'was' if number == 1 else 'were'} not loaded"
     if not document.usable:
         words = f"the file cannot be used ({document.problems[0].message.rstrip('.')})"
-    advice = (
-        f"To see and approve: boathook trust {_quoted(evidence.root)}; for one run: --trust-project-hooks."
-    )
+    agent = f" --from {document.dialect}" if document.dialect else ""
+    advice = f"To see and approve: boathook trust {_quoted(evidence.root)}{agent}; for one run: --trust-project-hooks."
     notice = Problem("project-untrusted", f"{what}: {words}.", advice, file=document.path)
     skipped = tuple(Skipped(covered.handler, why, f"{words}. {advice}") for covered in evidence.handlers)
     return replace(document, handlers=(), problems=(*problems, notice), skipped=skipped, usable=True)

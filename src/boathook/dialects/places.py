@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from boathook.config.read import read_file
-from boathook.dialects import named
+from boathook.dialects import NAMES, named
 from boathook.dialects.dialect import Source
 
 if TYPE_CHECKING:
@@ -43,12 +43,28 @@ def read_named(name: str, path: str | Path, root: Path, scope: Scope = "given") 
     return _read(named(name), Path(path), scope, root)
 
 
-def scope_of(name: str, path: Path, root: Path, environ: Mapping[str, str] = os.environ) -> Scope:
-    """Return the scope that a file has by its place, `given` for one that lies anywhere else."""
-    for place in named(name).places(root, Path.home(), environ):
-        if path.absolute() in place.files():
-            return place.scope
-    return "given"
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """What a file is by its place: whose, of which scope, and of the project at which root."""
+
+    dialect: str
+    scope: Scope
+    root: Path
+
+
+def recognised(
+    path: Path, root: Path | None = None, environ: Mapping[str, str] = os.environ
+) -> Recognised | None:
+    """Say what a file is by its absolute path, None where no agent would look for it there.
+
+    `root` is the project, where the caller knows it; else the folders above the file are tried.
+    """
+    for name in NAMES:
+        for base in (root,) if root else path.parents:
+            for place in named(name).places(base, Path.home(), environ):
+                if path in place.files():
+                    return Recognised(name, place.scope, base)
+    return None
 
 
 def _once(paths: Sequence[tuple[Path, Place]]) -> list[tuple[Path, Place]]:

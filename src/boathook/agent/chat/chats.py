@@ -63,6 +63,7 @@ class Chats:
             files=setup.files,
             project=setup.root,
             trust_project=setup.trust_project,
+            compat=setup.compat,
             approved=approved,
             observe=self._watched.observe,
         )
