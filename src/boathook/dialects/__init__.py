@@ -16,7 +16,7 @@ from boathook.terms.problem import BoathookError
 if TYPE_CHECKING:
     from boathook.dialects.dialect import Dialect
 
-NAMES: Final = ("claude",)
+NAMES: Final = ("claude", "codex", "gemini", "cursor", "copilot", "kimi")
 """The agents whose files can be read. Each has the module of its name in this package."""
 
 

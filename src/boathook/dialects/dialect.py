@@ -31,7 +31,8 @@ class EventRow:
     handler of this event can refuse something, so that losing one is an error. `tools` limits
     the row to calls of some tools (our wire names), for agents that have an event per tool.
     `timeout` is in seconds: what a handler gets that asks for none, None for our own default.
-    `longest` caps what it may ask for.
+    `longest` caps what it may ask for. `more` are further events of ours that the row stands for,
+    where theirs covers several.
     """
 
     theirs: str
@@ -41,6 +42,7 @@ class EventRow:
     tools: tuple[str, ...] = ()
     timeout: float | None = None
     longest: float | None = None
+    more: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,7 @@ class Dialect:
 
     def event_of(self, ours: str) -> EventRow | None:
         """Return the row that stands for one of our events, the widest where there are several."""
-        rows = [row for row in self.events if row.ours == ours]
+        rows = [row for row in self.events if ours in (row.ours, *row.more)]
         return min(rows, key=lambda row: len(row.tools), default=None)
 
     def tool(self, ours: str) -> ToolRow | None:
