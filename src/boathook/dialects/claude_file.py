@@ -16,9 +16,9 @@ from boathook.config.placeholders import in_argument, in_shell
 from boathook.config.read import read_json, switch
 from boathook.config.reading import RefusedError, wrong_type
 from boathook.config.schema import Handler
-from boathook.config.scopes import count, silenced
+from boathook.dialects.entry import find_event, handlers_in
 from boathook.dialects.permission_rule import RuleError, parse
-from boathook.terms.events import EVENTS, nearest
+from boathook.terms.events import EVENTS
 
 if TYPE_CHECKING:
     from boathook.config.groups import Place
@@ -62,26 +62,6 @@ def read(dialect: Dialect, source: Source) -> Document:
     )
 
 
-def switched(documents: tuple[Document, ...]) -> tuple[Document, ...]:
-    """Silence what `disableAllHooks` turns off.
-
-    As there, an operator's turns off everything and a user's everything but the operator's.
-    A project's turns off only that project's hooks: what comes with a checkout must not
-    switch off the guards of the person who opens it.
-    """
-    for document in documents:
-        if not document.disable_all:
-            continue
-        words = f"`disableAllHooks` is set in {document.path}"
-        reach = {"managed": {"managed", "user", "project"}, "project": {"project"}}.get(
-            document.scope, {"user", "project", "given"}
-        )
-        documents = tuple(
-            silenced(each, "disabled", words) if each.scope in reach else each for each in documents
-        )
-    return tuple(replace(document, disable_all=False) for document in documents)
-
-
 def _read_root(reading: Reading, root: Node, form: ClaudeForm) -> Document:
     usable = True
     for member in root.members:
@@ -111,29 +91,8 @@ class ClaudeForm:
 
     def event(self, reading: Reading, member: Member, pointer: str) -> Event | None:
         """Return our row of an event; what is lost with one that has none is said."""
-        row = self.dialect.event(member.key)
-        if row is None:
-            hint = nearest(member.key, [each.theirs for each in self.dialect.events])
-            found = (
-                f"{self.dialect.title} has no event that is called {member.key!r}, so its handlers never run."
-            )
-            advice = f"Did you mean {hint!r}?" if hint else ""
-            reading.problem("event-unknown", found, advice, pointer, member.offset)
-            return None
-        if row.ours is not None:
-            return EVENTS[row.ours]
-        number = _handlers(member.node)
-        found = (
-            f"{count(number, 'handler')} of {member.key} never {'runs' if number == 1 else 'run'}: {row.why}."
-        )
-        code, advice = (
-            ("dialect-guard", "What it kept from happening is not kept from happening here.")
-            if row.guards
-            else ("dialect-entry", "")
-        )
-        if number:
-            reading.problem(code, found, advice, pointer, member.offset)
-        return None
+        row = find_event(self.dialect, reading, member, pointer, handlers_in(member.node))
+        return None if row is None or row.ours is None else EVENTS[row.ours]
 
     def matcher(self, reading: Reading, place: Place, node: Node, pointer: str) -> Matcher:
         """Return the matcher; where there is nothing to compare it with, it is ignored, as there."""
@@ -229,8 +188,3 @@ class ClaudeForm:
             found = f"{error}, so this handler runs on every call that its matcher fits, and what it allows does not count."
             fields.problem("condition-invalid", found, "Write one rule, such as Bash(git push *).", "if")
         return rule
-
-
-def _handlers(node: Node) -> int:
-    groups = [member.node for group in node.items for member in group.members if member.key == "hooks"]
-    return sum(len(group.items) for group in groups)

@@ -19,9 +19,18 @@ from boathook.config.matcher import MATCH_ALL
 from boathook.config.read import read_json
 from boathook.config.reading import wrong_type
 from boathook.dialects.dialect import Dialect, EventRow, Place, ToolRow
-from boathook.dialects.entry import EVERYTHING, AnyName, command_handler, duration, find_event, lost, text_of
+from boathook.dialects.entry import (
+    EVERYTHING,
+    AnyName,
+    command_handler,
+    duration,
+    find_event,
+    handlers_in,
+    lost,
+    text_of,
+)
 from boathook.dialects.replies import object_of, printed_object
-from boathook.dialects.switches import handlers_in, switched_by
+from boathook.dialects.switches import switched_by
 from boathook.dialects.toml_file import read_toml
 from boathook.dialects.verdicts import INNER, answered, blocked, with_inner
 from boathook.terms.events import EVENTS as OURS
@@ -225,7 +234,7 @@ DIALECT: Final = Dialect(
     tools=TOOLS,
     places=places,
     read=read,
-    switched=switched_by("features.hooks"),
+    switched=switched_by("hooks = false"),
     payload=payload,
     answer=answer,
 )

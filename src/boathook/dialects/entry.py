@@ -52,6 +52,12 @@ def find_event(
     return None
 
 
+def handlers_in(node: Node) -> int:
+    """Count the handlers of an event in the map shape."""
+    groups = [member.node for group in node.items for member in group.members if member.key == "hooks"]
+    return sum(len(group.items) for group in groups)
+
+
 def lost(fields: Fields, row: EventRow, what: str, key: str | None) -> RefusedError:
     """Refuse a handler that cannot be carried over. `what` is it; a lost guard is an error."""
     guards = row.guards or (row.ours is not None and EVENTS[row.ours].block.refuses)

@@ -25,12 +25,13 @@ from boathook.dialects.entry import (
     duration,
     expression,
     find_event,
+    handlers_in,
     lost,
     text_of,
 )
 from boathook.dialects.replies import object_of, printed_object
 from boathook.dialects.replies import text_of as words_of
-from boathook.dialects.switches import handlers_in, switched_by
+from boathook.dialects.switches import switched_by
 from boathook.dialects.verdicts import (
     INNER,
     answered,
@@ -246,7 +247,7 @@ DIALECT: Final = Dialect(
     tools=TOOLS,
     places=places,
     read=read,
-    switched=switched_by("hooksConfig.enabled"),
+    switched=switched_by("enabled: false"),
     values=MappingProxyType({"Notification": MappingProxyType({"permission_prompt": "ToolPermission"})}),
     mcp="mcp_{server}_{tool}",
     payload=payload,

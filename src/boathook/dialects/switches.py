@@ -10,7 +10,6 @@ from boathook.config.scopes import silenced
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from boathook.config.parse import Node
     from boathook.config.schema import Document
 
 
@@ -26,7 +25,7 @@ def switched_by(key: str) -> Callable[[tuple[Document, ...]], tuple[Document, ..
         for document in documents:
             if not document.disable_all:
                 continue
-            words = f"`{key}` turns hooks off in {document.path}"
+            words = f"`{key}` is set in {document.path}"
             reach = {"managed": {"managed", "user", "project"}, "project": {"project"}}.get(
                 document.scope, {"user", "project", "given"}
             )
@@ -36,9 +35,3 @@ def switched_by(key: str) -> Callable[[tuple[Document, ...]], tuple[Document, ..
         return tuple(replace(document, disable_all=False) for document in documents)
 
     return switched
-
-
-def handlers_in(node: Node) -> int:
-    """Count the handlers of an event in the map shape."""
-    groups = [member.node for group in node.items for member in group.members if member.key == "hooks"]
-    return sum(len(group.items) for group in groups)
