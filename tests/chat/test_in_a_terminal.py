@@ -6,12 +6,13 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from run_project import Project, alive, command, on
-from tmux_support import Terminal, needs_tmux
+from tmux_support import PATIENCE, Terminal, needs_tmux
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,7 +77,7 @@ def test_from_the_first_start_to_the_last_word(project: Project, size: tuple[int
         terminal.types("please write a note")
         terminal.sees("Allow Write?")
         screen = terminal.sees("r reject")  # the last line of the card
-        assert "note.txt" in screen
+        assert "│ ahoy" in screen  # all that would be written
         assert all(len(line) <= size[0] for line in screen.splitlines())
         terminal.keys("y")
         terminal.sees("All done.")
@@ -139,6 +140,19 @@ def test_a_signal_ends_the_session_and_leaves_the_terminal_as_it_was(
         os.kill(terminal.pid_of_program(), number)
         assert "Ask" not in terminal.sees(f"status {status}")
         terminal.until(lambda: not alive(child))
+    assert [row["reason"] for row in project.log()] == ["other"]
+
+
+def test_a_terminal_that_is_closed_ends_the_session_and_leaves_no_process(project: Project) -> None:
+    project.hooks({"PreToolUse": ALWAYS, "SessionEnd": on(command("sh log.sh"))})
+    with chat(project) as terminal:
+        child = begun(project, terminal)
+        program = terminal.pid_of_program()
+    gone_by = time.monotonic() + PATIENCE
+    while (alive(program) or alive(child)) and time.monotonic() < gone_by:
+        time.sleep(0.03)
+    assert not alive(program)
+    assert not alive(child)
     assert [row["reason"] for row in project.log()] == ["other"]
 
 

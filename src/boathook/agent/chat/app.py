@@ -312,6 +312,10 @@ class ChatApp(App[int]):
             if self._work:
                 await asyncio.wait([self._work], timeout=FORCED)
         finally:
+            if not (self.is_headless or os.isatty(0)):
+                # The terminal was closed under us. Nobody is left to draw for, and what draws would wait for ever to get rid of its last words.
+                await self.chats.close()
+                os._exit(self._status)
             self.exit(self._status)
 
     def _force(self) -> None:
