@@ -75,10 +75,24 @@ class Terminal:
             ]
         )
 
-    def sees(self, words: str) -> str:
-        """Wait until some words stand on the screen, and return all of it."""
-        self.until(lambda: words in self.screen)
-        return self.screen
+    def sees(self, *words: str) -> str:
+        """Wait until all these words stand on the screen at once, and return that screen.
+
+        A screen is drawn piece by piece: words that belong together are waited for together.
+        """
+        seen = ""
+
+        def there() -> bool:
+            nonlocal seen
+            seen = self.screen
+            return all(each in seen for each in words)
+
+        self.until(there)
+        return seen
+
+    def loses(self, words: str) -> None:
+        """Wait until some words stand on the screen no more."""
+        self.until(lambda: words not in self.screen)
 
     def until(self, true: Callable[[], object]) -> None:
         """Wait until something is true."""

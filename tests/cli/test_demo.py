@@ -38,7 +38,7 @@ def play(folder: Path, *args: str, **environment: str) -> subprocess.CompletedPr
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
     folder = tmp_path_factory.mktemp("demo") / "tmp"
-    return folder, play(folder, "--keep", "--plain")
+    return folder, play(folder, "--plain")
 
 
 def test_the_story_happens_as_promised(kept: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
@@ -118,13 +118,13 @@ def test_it_ends_with_commands_that_work(kept: tuple[Path, subprocess.CompletedP
     assert "Nothing is removed by force" in fired.stdout
 
 
-def test_in_a_pipe_nothing_is_left_behind_and_nothing_is_coloured(
+def test_with_remove_nothing_is_left_behind_and_in_a_pipe_nothing_is_coloured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("BOATHOOK_HOME", "PATH"):
         monkeypatch.setenv(name, os.environ.get(name, ""))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    assert demo.main(argparse.Namespace(keep=False, plain=False)) == 0
+    assert demo.main(argparse.Namespace(remove=True, plain=False)) == 0
     shown = capsys.readouterr().out
     assert list(tmp_path.iterdir()) == []
     assert "Removed again" in shown

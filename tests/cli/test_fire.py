@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -384,6 +385,25 @@ def test_an_unknown_event_with_a_hostile_name_is_said_safely(boathook: Program) 
     assert run.returncode == 64
     assert b"\x1b" not in run.stderr
     assert b"Traceback" not in run.stderr
+
+
+def test_output_that_nobody_takes_is_no_error(boathook: Program) -> None:
+    path = boathook.write(DENY)
+    line = f"exec {shlex.join([*BOATHOOK, 'fire', 'PreToolUse', '--config', path])} >&-"
+    run = subprocess.run(["/bin/sh", "-c", line], input=BASH, capture_output=True, timeout=40, check=False)
+    assert (run.returncode, run.stderr) == (0, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_a_full_disk_is_told_in_one_line(boathook: Program) -> None:
+    path = boathook.write(DENY)
+    command = [*BOATHOOK, "fire", "PreToolUse", "--json", "--config", path]
+    with open("/dev/full", "wb") as full:
+        run = subprocess.run(
+            command, input=BASH, stdout=full, stderr=subprocess.PIPE, timeout=40, check=False
+        )
+    assert run.returncode == 70
+    assert run.stderr == b"boathook: the output cannot be written: No space left on device.\n"
 
 
 def test_a_handler_that_fires_events_itself_ends(boathook: Program) -> None:

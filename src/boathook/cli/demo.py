@@ -5,7 +5,7 @@ project's own hooks, and checks that what the story promises did happen.
 
 examples:
   boathook demo
-  boathook demo --keep      keep the folder even when stdout is not a terminal
+  boathook demo --remove    leave nothing behind
   boathook demo --plain     no colours and no drawn symbols
 
 exit status:
@@ -32,18 +32,17 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("--keep", action="store_true", help="keep the project's folder in any case")
+    parser.add_argument("--remove", action="store_true", help="remove the project's folder at the end")
     parser.add_argument("--plain", action="store_true", help="plain text: no colours, no drawn symbols")
 
 
 def main(args: argparse.Namespace) -> int:
     """Run the demo; 0 when everything that it promises happened."""
     folder = Path(tempfile.mkdtemp(prefix="boathook-demo-")).resolve()
-    keep = args.keep or sys.stdout.isatty()
     try:
-        return _play(folder, _style(plain=args.plain), keep=keep)
+        return _play(folder, _style(plain=args.plain), keep=not args.remove)
     finally:
-        if not keep:
+        if args.remove:
             shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -1,12 +1,13 @@
 """The command line: one error boundary, and exit codes that programs can rely on.
 
-0 done · 64 wrong usage · 65 unusable payload or configuration · 70 a fault of Boathook.
+0 done · 64 wrong usage · 65 unusable payload or configuration · 70 a fault of Boathook, or a full disk.
 Never 2 by accident: in this field 2 means *block*, and argparse would use it for a typo.
 """
 
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import io
 import os
@@ -22,6 +23,8 @@ USAGE: Final = 64
 DATA: Final = 65
 FAULT: Final = 70
 INTERRUPTED: Final = 130
+
+_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 COMMANDS: Final = {
     "chat": "talk with an agent in the terminal, under your hooks",
@@ -97,6 +100,9 @@ def entry(argv: Sequence[str] | None = None) -> NoReturn:
     """Be the program: everything that goes wrong ends here, in words."""
     if argv is not None:
         sys.argv[1:] = argv
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started us, as with `>&-`
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - open to our end
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # no locale makes a message a crash
@@ -118,6 +124,12 @@ def _guarded() -> int:
         # Whoever read our output has gone; Python must not complain about it at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        if error.errno not in _FULL:
+            return _fault()
+        # What is left in the buffer must not be tried again at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _say(f"the output cannot be written: {error.strerror}.", FAULT)
     except ModuleNotFoundError as error:
         extra = EXTRAS.get((error.name or "").partition(".")[0])
         if extra is None:

@@ -32,7 +32,7 @@ def checked(promises: Sequence[Promise], style: Style) -> str:
 def farewell(root: Path, style: Style, *, keep: bool) -> str:
     """Return where the files are and what to try with them."""
     if not keep:
-        return f"\n  Removed again: {root}\n  `boathook demo --keep` leaves it for a look around.\n"
+        return f"\n  Removed again: {root}\n"
     call = '{"tool_name":"Bash","tool_input":{"command":"rm -rf old-tables"}}'
     commands = (
         f"cd {shlex.quote(str(root))}",
