@@ -104,8 +104,8 @@ class PromptBox(TextArea):
         """Begin a new line."""
         self.insert("\n")
 
-    def on_key(self, event: events.Key) -> None:
-        """Send with Enter; leave the edges with Up and Down."""
+    async def on_key(self, event: events.Key) -> None:
+        """Send with Enter; leave the edges with Up and Down; do what other keys are bound to."""
         if event.key == "enter":
             self._take(event)
             if self.text.strip():
@@ -114,6 +114,8 @@ class PromptBox(TextArea):
             self._recall(event, self.past.older(self.text))
         elif event.key == "down" and self.cursor_at_last_line:
             self._recall(event, self.past.newer())
+        else:
+            await self._bound(event)
 
     def put(self, text: str) -> None:
         """Put a text into the box, with the cursor at its end."""
@@ -124,6 +126,17 @@ class PromptBox(TextArea):
         if text is not None:
             self._take(event)
             self.put(text)
+
+    async def _bound(self, event: events.Key) -> None:
+        """Do what a key is bound to here, in its turn.
+
+        Left to Textual, a key goes up to the app before its action runs, and Ctrl+U would
+        delete what was typed after it.
+        """
+        for binding in self._bindings.key_to_bindings.get(event.key, ()):
+            if await self.app.run_action(binding.action, self):
+                self._take(event)
+                return
 
     @staticmethod
     def _take(event: events.Key) -> None:
