@@ -8,6 +8,8 @@ import json
 import time
 from typing import TYPE_CHECKING, Any
 
+from textual.widgets import Input
+
 from boathook.agent.chat import archive
 from boathook.agent.chat.app import ChatApp
 from boathook.agent.chat.approval import Card
@@ -64,10 +66,22 @@ class Chat:
         await self.until(lambda: self.app._work is not before)
         await self.rests()
 
-    async def card(self) -> Card:
-        """Wait for a card."""
-        await self.until(lambda: self.app.query(Card))
+    async def card(self, command: str | None = None) -> Card:
+        """Wait for a card, about a shell command if one is given, until it takes keys."""
+
+        def there() -> bool:
+            card = self.app.focused
+            if not isinstance(card, Card) or card.decided.done():
+                return False
+            return command in (None, card.args.get("command"))
+
+        await self.until(there)
         return self.app.query_one(Card)
+
+    async def field(self) -> Input:
+        """Wait for a question that wants words, until it takes keys."""
+        await self.until(lambda: isinstance(self.app.focused, Input))
+        return self.app.screen.query_one(Input)
 
     async def ended(self) -> int | None:
         """Wait for the application to leave."""

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from textual.containers import VerticalScroll
+from textual.events import Key
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from boathook.agent.chat import archive
 from boathook.agent.chat.approval import Card
-from boathook.agent.chat.lines import HookLine, Line, ToolLine
+from boathook.agent.chat.lines import Asked, HookLine, Line, ToolLine
 from boathook.agent.chat.questions import AskName, AskTrust, Pick
 from chat_support import chatting, drive, listened, logged, make
 from run_project import alive, command, on
@@ -65,7 +66,7 @@ def test_the_first_start_asks_for_a_name_and_announces_it(project: Project) -> N
 
     async def scene() -> None:
         async with chatting(project, name=None) as chat:
-            await chat.until(lambda: isinstance(chat.app.screen, AskName))
+            await chat.field()
             await chat.pilot.press(*"Ada", "enter")
             await chat.sees("Welcome, Ada.")
             await chat.until(lambda: project.has("log.jsonl"))
@@ -150,11 +151,12 @@ def test_a_rejection_says_why_to_the_model_and_is_a_result_with_an_error(project
             await chat.types("go")
             await chat.card()
             await chat.pilot.press("r")
-            await chat.until(lambda: chat.app.query(Input))
+            await chat.field()
             await chat.pilot.press("escape")
+            await chat.card()
             await chat.until(lambda: not chat.app.query(Input))
             await chat.pilot.press("r")
-            await chat.until(lambda: chat.app.query(Input))
+            await chat.field()
             await chat.pilot.press(*"not now", "enter")
             await chat.sees("I was told why.")
             await chat.rests()
@@ -175,9 +177,7 @@ def test_an_approval_for_the_session_is_for_the_same_command_and_no_other(projec
             await chat.types("go")
             await chat.card()
             await chat.pilot.press("a")
-            await chat.until(
-                lambda: [card.args["command"] for card in chat.app.query(Card)] == ["echo other >> ran.txt"]
-            )
+            await chat.card("echo other >> ran.txt")
             await chat.pilot.press("n")
             await chat.rests()
 
@@ -216,7 +216,7 @@ def test_an_ask_of_a_hook_opens_the_card_although_such_calls_were_approved(proje
             first = await chat.card()
             await chat.until(lambda: "look twice" in shown(chat.app.screen))
             await chat.pilot.press("a")
-            await chat.until(lambda: chat.app.query(Card) and chat.app.query_one(Card) is not first)
+            await chat.until(lambda: isinstance(chat.app.focused, Card) and chat.app.focused is not first)
             assert chat.app.query_one(Card).args == first.args
             await chat.pilot.press("escape")
             await chat.rests()
@@ -571,6 +571,18 @@ def test_a_third_ctrl_c_forces_out_and_kills_the_end_hook(project: Project) -> N
 
 
 # Habits.
+
+
+def test_keys_that_come_in_one_burst_act_in_their_order(project: Project) -> None:
+    async def scene() -> None:
+        async with chatting(project) as chat:
+            chat.app.box.put("a draft")
+            for key in ("ctrl+u", "n", "o", "backspace", "e", "w", "home", "a", "enter"):
+                chat.app.post_message(Key(key, key if len(key) == 1 else None))
+            await chat.until(lambda: any("anew" in str(line.content) for line in chat.app.query(Asked)))
+            await chat.rests()
+
+    drive(scene())
 
 
 def test_the_box_has_a_history_new_lines_and_takes_what_is_pasted(project: Project) -> None:
