@@ -73,7 +73,9 @@ def test_from_the_first_start_to_the_last_word(project: Project, size: tuple[int
         terminal.sees("Refused: mind your manners", IDLE, "│ a rude prompt")  # back in the box
         terminal.keys("C-u")
         terminal.types("please write a note")
-        screen = terminal.sees("Allow Write?", "│ ahoy", "r reject")  # all of it: what would be written, and the keys
+        screen = terminal.sees(
+            "Allow Write?", "│ ahoy", "r reject"
+        )  # all of it: what would be written, and the keys
         assert all(len(line) <= size[0] for line in screen.splitlines())
         terminal.keys("y")
         terminal.sees("All done.")
