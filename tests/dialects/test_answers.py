@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from boathook import Hooks
 from boathook.dialects import named
@@ -80,6 +82,8 @@ def inner(**fields: object) -> str:
         ("gemini", "BeforeTool", "PreToolUse", TOOL, said('{"decision": "perhaps"}'), "deny", True, ""),
         ("gemini", "BeforeTool", "PreToolUse", TOOL, said("words"), None, False, ""),
         ("gemini", "BeforeTool", "PreToolUse", TOOL, said("words", code=1), None, False, ""),
+        ("copilot", "preToolUse", "PreToolUse", TOOL, said('{"permissionDecision": "deny"'), "deny", True, "cannot be read"),
+        ("copilot", "preToolUse", "PreToolUse", TOOL, said("words"), None, False, ""),
         ("gemini", "BeforeTool", "PreToolUse", TOOL, said(stderr="sh: guard: not found", code=127), "deny", True, "not found"),
         ("gemini", "BeforeTool", "PreToolUse", TOOL, said(code=2), "deny", True, ""),
         ("gemini", "BeforeTool", "PreToolUse", TOOL, said(code=3), None, False, ""),
@@ -196,7 +200,11 @@ def test_a_guard_of_cursor_that_fails_refuses_where_its_file_says_so() -> None:
         ("copilot", b"[]", ["file-shape"]),
         ("kimi", b"hooks = 1", ["entry-type"]),
         ("kimi", b"[[hooks]]\ncommand = 'a'", ["entry-type"]),
+        ("kimi", b"hooks = [1]", ["entry-type"]),
+        ("kimi", b"[[hooks]]\nevent = 3", ["entry-type"]),
+        ("kimi", b"[[hooks]]\nevent = 'Stop'\ncommand = 1979-05-27\nwhen = 07:32:00", ["key-unknown"]),
         ("kimi", b"[[hooks]\n", ["file-syntax"]),
+        ("kimi", b"a = " + b"[" * 5000, ["file-syntax"]),
         ("kimi", b"\xff", ["file-encoding"]),
         ("kimi", b"default_model = 'x'", []),
     ],
@@ -242,3 +250,76 @@ def test_a_patch_of_codex_is_known_to_lists_and_expressions_by_all_its_names() -
         for tool in ("Write", "Edit"):
             assert handler.matcher.matches(*agent.names(EVENTS["PreToolUse"], tool))
         assert not handler.matcher.matches(*agent.names(EVENTS["PreToolUse"], "Bash"))
+
+
+AGENTS = st.sampled_from(sorted(SUFFIX))
+WORDS = st.sampled_from(
+    [
+        *("deny", "allow", "ask", "block", "x", ""),
+        *(
+            "hooks",
+            "matcher",
+            "command",
+            "bash",
+            "type",
+            "timeout",
+            "timeoutSec",
+            "env",
+            "cwd",
+            "event",
+            "name",
+        ),
+        *(
+            "PreToolUse",
+            "BeforeTool",
+            "preToolUse",
+            "beforeShellExecution",
+            "stop",
+            "hooksConfig",
+            "features",
+        ),
+        *(
+            "hookSpecificOutput",
+            "decision",
+            "permission",
+            "permissionDecision",
+            "behavior",
+            "continue",
+            "reason",
+        ),
+        *(
+            "additionalContext",
+            "tool_input",
+            "updatedInput",
+            "modifiedArgs",
+            "followup_message",
+            "user_message",
+        ),
+    ]
+)
+SCALARS = st.one_of(WORDS, st.none(), st.booleans(), st.integers(-2, 3), st.floats(allow_nan=False, width=16))
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(WORDS, inner, max_size=4)), max_leaves=12
+)  # fmt: skip
+OBJECTS = st.dictionaries(WORDS, VALUES, max_size=5)
+
+
+@given(agent=AGENTS, config=OBJECTS)
+@settings(max_examples=800, deadline=None)
+def test_no_file_however_odd_stops_its_reading(agent: str, config: dict[str, object]) -> None:
+    if agent != "kimi":
+        document(agent, json.dumps(config).encode())
+
+
+EVENTS_OF = [(agent, row.theirs, row.ours) for agent in SUFFIX for row in named(agent).events if row.ours]
+
+
+@given(row=st.sampled_from(EVENTS_OF), reply=OBJECTS, code=st.sampled_from([0, 1, 2, 3]))
+@settings(max_examples=80, deadline=None)
+def test_no_answer_however_odd_breaks_the_engine(
+    row: tuple[str, str, str], reply: dict[str, object], code: int
+) -> None:
+    agent, theirs, ours = row
+    payload = {**FAILED, "prompt": "a", "source": "startup", "trigger": "auto", "reason": "other"}
+    decision = decided(agent, theirs, ours, payload, said(json.dumps(reply), "words", code))
+    assert "internal" not in [problem.code for problem in decision.diagnostics]

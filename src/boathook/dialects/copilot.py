@@ -32,6 +32,7 @@ from boathook.dialects.verdicts import (
     cannot_block,
     silent,
     stderr_of,
+    stdout_of,
     unreadable,
     with_inner,
 )
@@ -213,7 +214,8 @@ def answer(heard: Heard, said: Said) -> Said:
         return said
     reply = printed_object(said.stdout)
     if reply is None:
-        return said
+        torn = stdout_of(said).startswith("{")
+        return unreadable(heard, said, "it is not one JSON object") if torn else silent(said)
     inner = object_of(reply.pop(INNER, None))
     told = with_inner(heard, {}, additionalContext=_first(reply, inner, "additionalContext"))
     told = told if heard.row.context else {}

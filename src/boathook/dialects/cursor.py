@@ -185,12 +185,15 @@ def _mcp(heard: Heard, theirs: dict[str, Any]) -> dict[str, Any]:
 
 def _read_file(heard: Heard, theirs: dict[str, Any]) -> dict[str, Any]:
     path = _absolute(heard, theirs)
-    try:
-        with Path(path).open("rb") as file:
-            content = file.read(READ_LIMIT).decode("utf-8", "replace")
-    except (OSError, ValueError):
-        content = ""  # a file that cannot be read will not be read by the agent either
-    return {"file_path": path, "content": content, "attachments": []}
+    # Some backends take the project's root for the root of all paths.
+    for each in (path, os.path.normpath(f"{heard.root}/{path}")):
+        try:
+            with Path(each).open("rb") as file:
+                content = file.read(READ_LIMIT).decode("utf-8", "replace")
+        except (OSError, ValueError):
+            continue
+        return {"file_path": each, "content": content, "attachments": []}
+    return {"file_path": path, "content": "", "attachments": []}
 
 
 def _edited(heard: Heard, theirs: dict[str, Any]) -> dict[str, Any]:

@@ -39,7 +39,6 @@ from boathook.dialects.verdicts import (
     blocked,
     cannot_block,
     refuses,
-    silent,
     stderr_of,
     stdout_of,
     with_inner,
@@ -194,7 +193,7 @@ def answer(heard: Heard, said: Said) -> Said:
         return _from_object(heard, said, reply)
     text = stdout_of(said) or stderr_of(said)
     if said.code in {0, 1}:
-        return silent(said) if not text or not heard.row.text else said
+        return answered(said, {"systemMessage": text} if text else {})
     if said.code == 2 or text:
         return _refusal(heard, said, {}, text)
     return said
@@ -212,15 +211,14 @@ def _from_object(heard: Heard, said: Said, reply: dict[str, Any]) -> Said:
         told = with_inner(heard, told, updatedInput=changed)
     inner.pop("hookEventName", None)
     told |= inner  # what is left means nothing here, and that is said where answers are read
-    if decision in {"deny", "block"}:
-        return _refusal(heard, said, told, reason)
-    if decision == "ask":
-        return answered(said, asking(heard, told, reason))
-    if decision in {"allow", "approve"}:
-        return answered(said, told)
-    if decision is not None or said.code == 2:
-        return _refusal(heard, said, told, reason or stderr_of(said))
-    return answered(said, told)
+    match decision:
+        case "ask":
+            return answered(said, asking(heard, told, reason))
+        case "allow" | "approve":
+            return answered(said, told)
+        case None if said.code != 2:
+            return answered(said, told)
+    return _refusal(heard, said, told, reason or stderr_of(said))  # deny, block, or what is not known
 
 
 def _refusal(heard: Heard, said: Said, told: dict[str, Any], reason: str) -> Said:
