@@ -9,6 +9,7 @@ from boathook.config.groups import GROUP_KEYS, Place, read_groups
 from boathook.config.matcher import Matcher, MatcherError, compile_matcher, doubts
 from boathook.config.reading import Fields, RefusedError, note_unknown, wrong_type
 from boathook.config.schema import Handler
+from boathook.terms.agents import SPOKEN
 from boathook.terms.events import EVENTS, NOTIFICATION_TIMEOUT, NOTIFICATIONS, Event, nearest
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ HANDLER_KEYS: Final = (
     "enabled",
     "name",
     "async",
+    "dialect",
+    "if",
 )
 ENTRY_KEYS: Final = ("command", "events")
 
@@ -91,6 +94,7 @@ def _read_handler(fields: Fields, event: Event, matcher: Matcher, name: str) -> 
     argv = fields.strings("argv", may_be_empty=False)
     command = None if argv is not None else shell_command(fields)
     on_failure: OnFailure = "block" if fields.one_of("onFailure", ("allow", "block")) == "block" else "allow"
+    dialect, said = _dialect(fields)
     return Handler(
         name=fields.words("name", NAME_LIMIT) or name,
         source=fields.reading.path,
@@ -106,7 +110,30 @@ def _read_handler(fields: Fields, event: Event, matcher: Matcher, name: str) -> 
         on_failure=on_failure,
         pass_env=fields.strings("passEnv", may_be_empty=True) or (),
         enabled=fields.boolean("enabled", default=True),
+        dialect=dialect,
+        said=said,
+        condition=_condition(fields, dialect),
     )
+
+
+def _dialect(fields: Fields) -> tuple[str | None, str]:
+    """Return the agent that a handler was written for, and what that one calls the event."""
+    text = fields.string("dialect")
+    if text is None:
+        return None, ""
+    name, colon, event = text.partition(":")
+    if name not in SPOKEN or bool(colon) != bool(event):
+        found = f"`dialect` is {text!r}; it may be {', '.join(SPOKEN)}, and after a colon that agent's name of the event."
+        raise fields.refuse("entry-type", found, "This handler is off.", "dialect")
+    return name, event
+
+
+def _condition(fields: Fields, dialect: str | None) -> str | None:
+    rule = fields.string("if")
+    if rule is not None and dialect is None:
+        found = "`if` is another agent's; without `dialect` nobody knows whose."
+        raise fields.refuse("entry-type", found, 'Write "dialect": "claude", or remove the `if`.', "if")
+    return rule
 
 
 def _check_kind(fields: Fields) -> None:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from boathook.config.entries import NAME_LIMIT, STATUS_LIMIT
 from boathook.config.reading import LARGE_TIMEOUT
+from boathook.terms.agents import SPOKEN
 from boathook.terms.events import EVENTS, NOTIFICATION_TIMEOUT, NOTIFICATIONS, Block, Event, Verdict
 from boathook.terms.tools import KNOWN_TOOLS, WIRE_NAMES
 
@@ -180,8 +181,19 @@ def _handler() -> Schema:
                 "type": "string",
             },
             "async": {"description": "Not supported: only false.", "const": False},
+            "dialect": {
+                "description": "The agent that the command was written for, whose words it hears and says; "
+                "after a colon, what that agent calls the event.",
+                "type": "string",
+                "pattern": rf"^({'|'.join(SPOKEN)})(:.+)?$",
+            },
+            "if": {
+                "description": "A permission rule that a tool call has to fit, in the words of `dialect`.",
+                "type": "string",
+            },
         },
         "required": ["type"],
+        "dependencies": {"if": ["dialect"]},
         "if": {"required": ["argv"]},
         "then": {"properties": {"argv": {"$ref": "#/definitions/argv"}}},
         "else": {

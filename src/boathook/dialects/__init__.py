@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import importlib
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from boathook.terms.agents import NAMES, SPOKEN
 from boathook.terms.problem import BoathookError
 
 if TYPE_CHECKING:
     from boathook.dialects.dialect import Dialect
 
-NAMES: Final = ("claude", "codex", "gemini", "cursor", "copilot", "kimi")
-"""The agents whose files can be read. Each has the module of its name in this package."""
+__all__ = ["NAMES", "UnknownDialectError", "named"]
 
 
 class UnknownDialectError(BoathookError, ValueError):
@@ -26,8 +26,8 @@ class UnknownDialectError(BoathookError, ValueError):
 
 @cache
 def named(name: str) -> Dialect:
-    """Return an agent's dialect, or raise `UnknownDialectError`. Only the named module is imported."""
-    if name not in NAMES:
+    """Return an agent's dialect, or raise `UnknownDialectError`. Only the module of its name is imported."""
+    if name not in SPOKEN:
         raise UnknownDialectError(
             f"no agent is called {name!r} whose hooks files could be read. They are: {', '.join(NAMES)}."
         )

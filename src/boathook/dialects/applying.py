@@ -35,7 +35,7 @@ def heard(handler: Handler, row: Event, payload: Mapping[str, Any], root: str) -
 
 
 def _applies(told: Heard) -> bool:
-    event = told.dialect.event(told.handler.said or told.row.name)
+    event = told.dialect.event(told.called)
     if event is not None and event.tools and told.payload.get("tool_name") not in event.tools:
         return False
     try:

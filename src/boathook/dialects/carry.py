@@ -13,7 +13,7 @@ def payload(heard: Heard) -> dict[str, Any]:
     """Return what a handler of another agent reads, in the words that it was written for."""
     dialect = heard.dialect
     ours = dict(heard.payload)
-    ours["hook_event_name"] = heard.handler.said or heard.row.name
+    ours["hook_event_name"] = heard.called
     if heard.row.matched and heard.row.matched != "tool_name":
         value = ours.get(heard.row.matched)
         if isinstance(value, str):

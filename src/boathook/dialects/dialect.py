@@ -104,6 +104,12 @@ class Heard:
     payload: Mapping[str, Any]
     root: str
 
+    @property
+    def called(self) -> str:
+        """What the handler's agent calls the event."""
+        row = None if self.handler.said else self.dialect.event_of(self.row.name)
+        return self.handler.said or (row.theirs if row else self.row.name)
+
 
 def _as_it_is(_heard: Heard, theirs: dict[str, Any]) -> dict[str, Any]:
     return theirs
