@@ -109,14 +109,14 @@ def _found(wanted: Wanted) -> tuple[tuple[Document, ...], tuple[str, ...]]:
     read = scopes.read_scopes(places, managed_wanted=wanted.managed is not None)
     foreign, theirs = _foreign(wanted)
     plugins, more = _plugins(wanted.root)
-    own = (_own(document, wanted.root) for document in (*read, *foreign))
+    own = (_own(document, wanted.root) for document in (*map(_checked, read), *foreign))
     documents = scopes.in_order((*own, *plugins))
     return scopes.switched(_approved(wanted, documents)), (*places.paths(), *theirs, *more)
 
 
 def _given(wanted: Wanted, files: Sequence[str | Path]) -> tuple[Document, ...]:
     if not wanted.compat:
-        return scopes.given(files)
+        return tuple(map(_checked, scopes.given(files)))
     from boathook.dialects import named, places
 
     (name,) = wanted.compat
@@ -136,6 +136,14 @@ def project_documents(root: Path, compat: Sequence[str] = ()) -> tuple[Document,
 
         documents = (*documents, *places.find(compat, root).documents)
     return tuple(document for document in documents if document.scope == "project")
+
+
+def _checked(document: Document) -> Document:
+    if all(handler.dialect is None for handler in document.handlers):
+        return document
+    from boathook.dialects.own import checked
+
+    return checked(document)
 
 
 def _foreign(wanted: Wanted) -> tuple[tuple[Document, ...], tuple[str, ...]]:

@@ -73,22 +73,22 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _found(root: Path, compat: Sequence[str]) -> tuple[Inspected, ...]:
-    if not compat:
-        return inspect.found(root)
     from boathook.dialects import places
+    from boathook.dialects.own import checked
 
-    return inspect.found(root, more=places.find(compat, root).documents)
+    return inspect.found(root, more=places.find(compat, root).documents, judge=checked)
 
 
 def _named(files: Sequence[Path], project: Path | None, compat: Sequence[str]) -> tuple[Inspected, ...]:
     """Inspect files by name, each in the form of the agent in whose place it lies, or that was named."""
     from boathook.dialects import places
+    from boathook.dialects.own import checked
 
     inspected: list[Inspected] = []
     for path in dict.fromkeys(files):
         at = places.recognised(path.absolute(), project)
         if at is None and not compat:
-            inspected += inspect.named([path], project)
+            inspected += inspect.named([path], project, judge=checked)
             continue
         root = project or (at.root if at else project_root(Path.cwd()))
         name = compat[-1] if compat else at.dialect if at else ""

@@ -35,6 +35,7 @@ COMMANDS: Final = {
     "list": "show which handlers are loaded, from where, and which are not",
     "trust": "see, approve and revoke the hooks that a project brings along",
     "plugin": "add, enable and remove plugins that bring hooks",
+    "migrate": "write another agent's hooks as a file of your own",
     "schema": "print the JSON Schema of a hooks file, for editors",
 }
 """Command → its one line of help. Each lives in the module of its name beside this one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -34,31 +35,45 @@ class Inspected:
     problems: tuple[Problem, ...]
 
 
+Judge = Callable[["Document"], "Document"]
+"""Adds problems to a document."""
+
+
+def _as_it_is(document: Document) -> Document:
+    return document
+
+
 def places(root: Path) -> tuple[str, ...]:
     """Return where the hooks files of a session in `root` are looked for, in order."""
     return scopes.Places.of(root).paths()
 
 
 def found(
-    root: Path, environ: Mapping[str, str] = os.environ, more: Sequence[Document] = ()
+    root: Path,
+    environ: Mapping[str, str] = os.environ,
+    more: Sequence[Document] = (),
+    judge: Judge = _as_it_is,
 ) -> tuple[Inspected, ...]:
     """Inspect the files that a session in `root` finds, approved or not, and those of enabled plugins.
 
-    `more` are documents of other agents' files.
+    `more` are documents of other agents' files. `judge` adds what only others can say of a document.
     """
     documents = scopes.read_scopes(scopes.Places.of(root))
     loaded = scopes.in_order((*documents, *more, *plugins.read_enabled(root).documents))
-    return tuple(inspect(each, root, environ) for each in loaded if not _left_out(each))
+    return tuple(inspect(judge(each), root, environ) for each in loaded if not _left_out(each))
 
 
 def named(
-    files: Sequence[Path], project: Path | None, environ: Mapping[str, str] = os.environ
+    files: Sequence[Path],
+    project: Path | None,
+    environ: Mapping[str, str] = os.environ,
+    judge: Judge = _as_it_is,
 ) -> tuple[Inspected, ...]:
     """Inspect files by name; one that lies where a project has its own belongs to that project."""
     each = []
     for path in dict.fromkeys(files):
         root = project or _own_root(path) or scopes.project_root(Path.cwd())
-        each.append(inspect(read_file(path, _scope(path, root)), root, environ))
+        each.append(inspect(judge(read_file(path, _scope(path, root))), root, environ))
     return tuple(each)
 
 

@@ -95,5 +95,6 @@ DIALECT: Final = Dialect(
     payload=claude_words.payload,
     answer=claude_words.answer,
     applies=claude_words.applies,
+    fault=claude_words.fault,
     variables=claude_words.variables,
 )

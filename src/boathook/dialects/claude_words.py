@@ -57,6 +57,15 @@ def rule_of(condition: str) -> Rule | None:
         return None
 
 
+def fault(condition: str) -> str | None:
+    """Say what is wrong with an `if`, None where nothing is."""
+    try:
+        parse(condition)
+    except RuleError as error:
+        return str(error)
+    return None
+
+
 def applies(heard: Heard) -> bool:
     """Whether a call fits the handler's `if`."""
     if heard.handler.condition is None:

@@ -18,7 +18,7 @@ from boathook.config.entries import shell_command
 from boathook.config.matcher import MATCH_ALL
 from boathook.config.read import read_json
 from boathook.dialects.dialect import Dialect, EventRow, Place, ToolRow
-from boathook.dialects.entry import command_handler, duration, expression, fits, lost, text_of
+from boathook.dialects.entry import command_handler, duration, expression, fault, fits, lost, text_of
 from boathook.dialects.flat import read_flat
 from boathook.dialects.replies import object_of, printed_object
 from boathook.dialects.replies import text_of as words_of
@@ -297,5 +297,6 @@ DIALECT: Final = Dialect(
     payload=payload,
     answer=answer,
     applies=applies,
+    fault=fault,
     variables=variables,
 )

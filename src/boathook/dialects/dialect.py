@@ -123,6 +123,10 @@ def _always(_heard: Heard) -> bool:
     return True
 
 
+def _no_fault(_condition: str) -> str | None:
+    return None
+
+
 def _no_variables(_heard: Heard) -> Mapping[str, str]:
     return {}
 
@@ -136,7 +140,7 @@ class Dialect:
     this dialect's `name` and the event as the file called it. `keys` renames keys of the
     payload (ours → theirs) and `values` the values of the key that an event's matcher is
     compared with. Then `payload` may reshape what the tables made, `answer` puts what a handler
-    said into our words, `applies` decides on what a matcher cannot say, and `variables` adds
+    said into our words, `applies` decides on what a matcher cannot say, `fault` says what is wrong with a condition, and `variables` adds
     to the environment. `mcp` is how an MCP tool is called.
     """
 
@@ -153,6 +157,7 @@ class Dialect:
     answer: Callable[[Heard, Said], Said] = _said_as_it_is
     applies: Callable[[Heard], bool] = _always
     variables: Callable[[Heard], Mapping[str, str]] = _no_variables
+    fault: Callable[[str], str | None] = _no_fault
     switched: Callable[[tuple[Document, ...]], tuple[Document, ...]] = tuple
 
     def event(self, theirs: str) -> EventRow | None:

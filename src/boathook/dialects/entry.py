@@ -126,6 +126,17 @@ def fits(condition: str, text: str) -> bool:
         return True
 
 
+def fault(condition: str) -> str | None:
+    """Say what is wrong with an expression, None where nothing is."""
+    import regex
+
+    try:
+        _compiled(condition)
+    except (regex.error, OverflowError, RecursionError, ValueError) as error:
+        return f"{condition!r} is not a regular expression: {error}"
+    return None
+
+
 @lru_cache(maxsize=256)
 def _compiled(text: str) -> Any:  # noqa: ANN401 - the library that compiles has no types
     import regex

@@ -21,6 +21,7 @@ from boathook.dialects.entry import (
     command_handler,
     duration,
     expression,
+    fault,
     find_event,
     fits,
     text_of,
@@ -192,4 +193,5 @@ DIALECT: Final = Dialect(
     payload=payload,
     answer=answer,
     applies=applies,
+    fault=fault,
 )

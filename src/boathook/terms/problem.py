@@ -45,6 +45,7 @@ CATALOGUE: Final[Mapping[str, tuple[Severity, str]]] = {
         "A field of another agent's file cannot be carried over, and changes nothing.",
     ),
     "dialect-note": ("info", "Something that its own agent ignores, too."),
+    "migrate-left": ("warning", "A handler, or a part of one, that a migration does not carry over."),
     "condition-invalid": (
         "error",
         "An `if` is no permission rule; its handler runs on every call, and allows none.",
