@@ -1,4 +1,8 @@
-"""A long conversation under hooks on every event leaves nothing behind but its history."""
+"""A long conversation under hooks on every event leaves nothing behind but its history.
+
+It is measured in a process of its own: tracing memory may crash a process in which threads of
+somebody else begin and end meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,11 @@ import asyncio
 import gc
 import json
 import os
+import subprocess
+import sys
 import tracemalloc
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
 
@@ -17,9 +23,6 @@ from boathook import Hooks
 from boathook.agent.conversation import Conversation, Setup
 from boathook.agent.surface import Watched
 from boathook.terms.events import EVENTS
-
-if TYPE_CHECKING:
-    import pytest
 
 STORY = """
 [[turn]]
@@ -56,34 +59,51 @@ def held() -> tuple[int, int]:
     return len(os.listdir("/proc/self/fd")), len(children)
 
 
-def test_turn_after_turn_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.delenv("BOATHOOK_HOME", raising=False)
-    (tmp_path / "story.toml").write_text(f"limit = 1000\n{STORY}")
+def prepare(folder: Path) -> None:
+    """Write a story without an end, and handlers for every event of both vocabularies."""
+    (folder / "story.toml").write_text(f"limit = 1000\n{STORY}")
     every = {event: [{"hooks": [{"type": "command", "command": "true"}]}] for event in EVENTS}
-    (tmp_path / "hooks.json").write_text(json.dumps({"hooks": every}))
-    (tmp_path / "list.json").write_text(json.dumps({"hooks": [{"command": ["true"]}]}))
+    (folder / "hooks.json").write_text(json.dumps({"hooks": every}))
+    (folder / "list.json").write_text(json.dumps({"hooks": [{"command": ["true"]}]}))
+
+
+async def measure(folder: Path) -> dict[int, tuple[int, int, int]]:
+    """Hold the conversation; return the descriptors, the children and the bytes of ours after two of its turns."""
     seen: dict[int, tuple[int, int, int]] = {}
+    surface = Deaf()
+    watched = Watched(surface)
+    files = [folder / "hooks.json", folder / "list.json"]
+    watched.hooks = Hooks.load(files=files, project=folder, observe=watched.observe)
+    setup = Setup(f"scripted:{folder / 'story.toml'}", folder, folder, approve_all=True)
+    conversation = Conversation(setup, watched, surface, InMemorySaver())
+    await conversation.start()
+    for turn in range(1, LAST + 1):
+        assert await conversation.ask(f"prompt {turn}") is None
+        if turn in (WARM, LAST):
+            await conversation.session.drain()
+            seen[turn] = (*held(), ours())
+    await conversation.end()
+    return seen
 
-    async def converse() -> None:
-        surface = Deaf()
-        watched = Watched(surface)
-        files = [tmp_path / "hooks.json", tmp_path / "list.json"]
-        watched.hooks = Hooks.load(files=files, project=tmp_path, observe=watched.observe)
-        setup = Setup(f"scripted:{tmp_path / 'story.toml'}", tmp_path, tmp_path, approve_all=True)
-        conversation = Conversation(setup, watched, surface, InMemorySaver())
-        await conversation.start()
-        for turn in range(1, LAST + 1):
-            assert await conversation.ask(f"prompt {turn}") is None
-            if turn in (WARM, LAST):
-                await conversation.session.drain()
-                seen[turn] = (*held(), ours())
-        await conversation.end()
 
+def test_turn_after_turn_nothing_is_left_behind(tmp_path: Path) -> None:
+    prepare(tmp_path)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("BOATHOOK")}
+    run = subprocess.run(
+        [sys.executable, __file__, str(tmp_path)],
+        env={**environment, "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    warm, last = json.loads(run.stdout)
+    assert last[:2] == warm[:2]
+    assert last[2] - warm[2] < KEPT_PER_TURN * (LAST - WARM), (warm, last)
+
+
+if __name__ == "__main__":
     tracemalloc.start()
-    try:
-        asyncio.run(converse())
-    finally:
-        tracemalloc.stop()
-    assert seen[LAST][:2] == seen[WARM][:2]
-    assert seen[LAST][2] - seen[WARM][2] < KEPT_PER_TURN * (LAST - WARM), seen
+    found = asyncio.run(measure(Path(sys.argv[1])))
+    print(json.dumps([found[WARM], found[LAST]]), flush=True)
+    os._exit(0)  # nor may tracing end while threads do
