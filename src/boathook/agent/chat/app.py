@@ -29,6 +29,7 @@ from boathook.config import trust
 from boathook.config.trust_words import describe
 from boathook.hosts.langchain.gates import HOOK_ASKS
 from boathook.hosts.langchain.words import is_ours
+from boathook.loading import project_documents
 from boathook.terms.problem import BoathookError, located
 from boathook.terms.text import excerpt
 
@@ -130,7 +131,8 @@ class ChatApp(App[int]):
         """Ask about the project's hooks where nobody did yet."""
         if self._setup.files is not None or self._setup.trust_project:
             return None
-        review = await asyncio.to_thread(trust.review, self._setup.root)
+        root, compat = self._setup.root, self._setup.compat
+        review = await asyncio.to_thread(lambda: trust.review(root, project_documents(root, compat)))
         if review.state not in {"new", "changed"} or review.problems:
             return None
         answer = await self.push_screen_wait(AskTrust(describe(review)))
