@@ -128,6 +128,18 @@ def _given(wanted: Wanted, files: Sequence[str | Path]) -> tuple[Document, ...]:
 # the project, or only given files, and a hook's agent may start many times a minute.
 
 
+def present(root: Path, compat: Sequence[str] = ()) -> tuple[Document, ...]:
+    """Read all that a session in `root` would find, in order, whether it may be loaded or not."""
+    foreign: tuple[Document, ...] = ()
+    if compat:
+        from boathook.dialects import places
+
+        foreign = places.find(compat, root).documents
+    read = map(_checked, scopes.read_scopes(scopes.Places.of(root)))
+    plugins, _ = _plugins(root)
+    return scopes.in_order((*read, *foreign, *plugins))
+
+
 def project_documents(root: Path, compat: Sequence[str] = ()) -> tuple[Document, ...]:
     """Read what there is to approve of a project: its own hooks file, and those of the named agents."""
     documents = scopes.read_scopes(scopes.Places.of(root))
@@ -162,9 +174,10 @@ def _plugins(root: Path) -> tuple[tuple[Document, ...], tuple[str, ...]]:
     if not path.exists():
         return (), (str(path),)
     from boathook.config import plugins
+    from boathook.dialects.plugin_form import plugin_hooks
 
-    enabled = plugins.read_enabled(root)
-    return enabled.documents, enabled.places
+    enabled = plugins.read_enabled(root, plugin_hooks(root))
+    return tuple(map(_checked, enabled.documents)), enabled.places
 
 
 def _own(document: Document, root: Path) -> Document:

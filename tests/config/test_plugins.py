@@ -346,3 +346,37 @@ def test_every_placeholder_is_known_in_both_forms(name: str) -> None:
         check=True,
     )
     assert shown.stdout == "a b|a b|"
+
+
+# ---------------------------------------------------------------- whose form
+
+
+def test_a_plugins_handlers_are_claude_codes_and_hear_its_names(here: Homestead) -> None:
+    group = on("PreToolUse", "cat >&2; exit 2", matcher="Agent", **{"if": "Agent(reader)"})
+    use(make(here, hooks=group))
+    hooks = here.load()
+    arguments = {"description": "look", "subagent_type": "reader"}
+    decision = hooks.dispatch_sync("PreToolUse", {"tool_name": "task", "tool_input": arguments})
+    assert decision.permission == "deny"
+    assert json.loads(decision.reason or "")["tool_input"]["prompt"] == "look"
+    other = {"tool_name": "task", "tool_input": {**arguments, "subagent_type": "writer"}}
+    assert hooks.dispatch_sync("PreToolUse", other).permission is None
+
+
+def test_a_plugins_command_with_arguments_is_run_without_a_shell(here: Homestead) -> None:
+    handler = {"type": "command", "command": "/bin/sh", "args": ["-c", 'printf %s "$1" > seen', "x", "a ;b"]}
+    use(make(here, hooks={"Stop": [{"hooks": [handler]}]}))
+    here.load().dispatch_sync("Stop", {})
+    assert (here.root / "seen").read_text() == "a ;b"
+
+
+def test_a_plugins_handler_with_a_field_of_our_own_is_one_of_ours(here: Homestead) -> None:
+    use(make(here, hooks=on("PreToolUse", "cat >&2; exit 2", matcher="task", enabled=True)))
+    decision = here.load().dispatch_sync("PreToolUse", {"tool_name": "task", "tool_input": {}})
+    assert (decision.permission, json.loads(decision.reason or "")["tool_name"]) == ("deny", "task")
+
+
+def test_what_a_plugin_cannot_have_here_is_named(here: Homestead) -> None:
+    prompt = {"PreToolUse": [{"hooks": [{"type": "prompt", "prompt": "ok?"}]}]}
+    use(make(here, hooks={**prompt, **on("TaskCreated", "true")}))
+    assert codes(here.load()) == ["dialect-guard", "dialect-guard"]

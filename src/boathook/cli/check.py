@@ -18,6 +18,7 @@ from boathook.cli.options import add_from_option
 from boathook.cli.show import paint_severity
 from boathook.config import inspect
 from boathook.config.scopes import count, project_root
+from boathook.loading import present
 from boathook.terms.text import safe
 
 if TYPE_CHECKING:
@@ -73,10 +74,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _found(root: Path, compat: Sequence[str]) -> tuple[Inspected, ...]:
-    from boathook.dialects import places
-    from boathook.dialects.own import checked
-
-    return inspect.found(root, more=places.find(compat, root).documents, judge=checked)
+    return inspect.found(root, documents=present(root, compat))
 
 
 def _named(files: Sequence[Path], project: Path | None, compat: Sequence[str]) -> tuple[Inspected, ...]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from boathook.cli.show import paint, show_problems
 from boathook.config import plugins
 from boathook.config.scopes import count, project_root
+from boathook.dialects.plugin_form import plugin_hooks
 from boathook.terms.text import safe
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def main(args: argparse.Namespace) -> int:
     if args.action == "add":
         return _add(folder, yes=args.yes)
     if args.action == "enable":
-        _show(plugins.look(folder, project_root(Path.cwd())))
+        _show(_look(folder))
     if args.action == "remove":
         plugins.remove(folder)
     else:
@@ -65,7 +66,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _add(folder: Path, *, yes: bool) -> int:
-    _show(plugins.look(folder, project_root(Path.cwd())))
+    _show(_look(folder))
     plugins.add(folder)
     if yes or _asked():
         plugins.enable(folder, on=True)
@@ -100,7 +101,13 @@ def _list() -> int:
 def _events(root: str) -> str:
     from boathook.config.plugin_folder import read_plugin
 
-    return ", ".join(read_plugin(root, project_root(Path.cwd())).events) or "no hooks"
+    project = project_root(Path.cwd())
+    return ", ".join(read_plugin(root, project, plugin_hooks(project)).events) or "no hooks"
+
+
+def _look(folder: Path) -> Plugin:
+    project = project_root(Path.cwd())
+    return plugins.look(folder, project, plugin_hooks(project))
 
 
 def _show(plugin: Plugin) -> None:

@@ -64,7 +64,7 @@ class _Own:
         return matcher
 
     def handler(self, fields: Fields, place: Place, matcher: Matcher, name: str) -> Handler:
-        return _read_handler(fields, place.event, matcher, name)
+        return read_handler(fields, place.event, matcher, name)
 
 
 def read_matcher(reading: Reading, event: Event, node: Node, pointer: str) -> Matcher:
@@ -84,7 +84,8 @@ def read_matcher(reading: Reading, event: Event, node: Node, pointer: str) -> Ma
     return matcher
 
 
-def _read_handler(fields: Fields, event: Event, matcher: Matcher, name: str) -> Handler:
+def read_handler(fields: Fields, event: Event, matcher: Matcher, name: str) -> Handler:
+    """Return a handler of our own form, or raise `RefusedError`."""
     _check_kind(fields)
     if fields.boolean("async", default=False):
         found = "`async: true` is not supported, so this handler is off."

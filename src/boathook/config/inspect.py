@@ -49,18 +49,16 @@ def places(root: Path) -> tuple[str, ...]:
 
 
 def found(
-    root: Path,
-    environ: Mapping[str, str] = os.environ,
-    more: Sequence[Document] = (),
-    judge: Judge = _as_it_is,
+    root: Path, environ: Mapping[str, str] = os.environ, documents: Sequence[Document] | None = None
 ) -> tuple[Inspected, ...]:
     """Inspect the files that a session in `root` finds, approved or not, and those of enabled plugins.
 
-    `more` are documents of other agents' files. `judge` adds what only others can say of a document.
+    `documents` are read already, where a caller did.
     """
-    documents = scopes.read_scopes(scopes.Places.of(root))
-    loaded = scopes.in_order((*documents, *more, *plugins.read_enabled(root).documents))
-    return tuple(inspect(judge(each), root, environ) for each in loaded if not _left_out(each))
+    if documents is None:
+        read = scopes.read_scopes(scopes.Places.of(root))
+        documents = scopes.in_order((*read, *plugins.read_enabled(root).documents))
+    return tuple(inspect(each, root, environ) for each in documents if not _left_out(each))
 
 
 def named(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from boathook.config import records
 from boathook.config.parse import Lines, ParseError, parse
 from boathook.config.placeholders import in_argument, in_shell
-from boathook.config.read import read_file, read_hooks
+from boathook.config.read import read_bytes, read_file, read_hooks
 from boathook.config.reading import Reading
 from boathook.config.schema import Document
 from boathook.terms.problem import Problem
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from boathook.config.parse import Member, Node
+    from boathook.config.read import HooksReader
     from boathook.config.schema import Handler
 
 MANIFESTS: Final = (Path(".claude-plugin", "plugin.json"), Path(".codex-plugin", "plugin.json"))
@@ -53,20 +54,20 @@ class Plugin:
         )
 
 
-def read_plugin(folder: str | Path, project: str | Path) -> Plugin:
+def read_plugin(folder: str | Path, project: str | Path, hooks: HooksReader = read_hooks) -> Plugin:
     """Read a plugin's hooks, for a session of the project at `project`.
 
     They come from `hooks/hooks.json`, and from the `hooks` of its manifest: a path, a list of
-    them, or the hooks themselves. What is wrong stands in the documents' problems.
+    them, or the hooks themselves; `hooks` reads what they say. What is wrong stands in the documents' problems.
     """
     root = Path(os.path.realpath(folder))
     manifest = next((root / each for each in MANIFESTS if (root / each).is_file()), None)
     name = root.name
     found: list[Document] = []
     if (root / HOOKS_FILE).exists():
-        found.extend(_named(root, str(HOOKS_FILE), "hooks/hooks.json"))
+        found.extend(_named(root, str(HOOKS_FILE), "hooks/hooks.json", hooks))
     if manifest is not None:
-        name, more = _manifest(root, manifest)
+        name, more = _manifest(root, manifest, hooks)
         known = {os.path.realpath(document.path) for document in found}
         found.extend(each for each in more if os.path.realpath(each.path) not in known)
     env = _folders(root, name)
@@ -109,7 +110,7 @@ def _placed(handler: Handler, env: dict[str, str], values: dict[str, str]) -> Ha
     return replace(handler, argv=argv, command=command, env=tuple(sorted(env.items())))
 
 
-def _manifest(root: Path, path: Path) -> tuple[str, list[Document]]:
+def _manifest(root: Path, path: Path, hooks: HooksReader) -> tuple[str, list[Document]]:
     try:
         data = path.read_bytes()
         text = data.decode("utf-8-sig")
@@ -118,13 +119,13 @@ def _manifest(root: Path, path: Path) -> tuple[str, list[Document]]:
         return root.name, [replace(read_file(path, "plugin"), handlers=(), usable=False)]
     reading = Reading(str(path), "plugin", Lines(text))
     members = {member.key: member for member in node.members}
-    found = list(_hooks(root, reading, members["hooks"])) if "hooks" in members else []
+    found = list(_hooks(root, reading, members["hooks"], hooks)) if "hooks" in members else []
     name = members["name"].node.value if "name" in members else None
     inline = replace(reading.document(usable=True), sha256=hashlib.sha256(data).hexdigest())
     return name if isinstance(name, str) and name else root.name, [*found, inline]
 
 
-def _hooks(root: Path, reading: Reading, member: Member) -> Iterator[Document]:
+def _hooks(root: Path, reading: Reading, member: Member, hooks: HooksReader) -> Iterator[Document]:
     """Read the `hooks` of a manifest; what stands in it goes to `reading`, files become documents."""
     several = member.node.kind == "array" and any(item.kind == "string" for item in member.node.items)
     for node in member.node.items if several else (member.node,):
@@ -133,9 +134,9 @@ def _hooks(root: Path, reading: Reading, member: Member) -> Iterator[Document]:
                 reading.problem("plugin-path", problem, "That file is not read.", "/hooks", node.offset)
                 break
             else:
-                yield read_file(root / node.value, "plugin")
+                yield _read(root / node.value, hooks)
         else:
-            read_hooks(reading, _inner(node))
+            hooks(reading, _inner(node))
 
 
 def _inner(node: Node) -> Node:
@@ -144,10 +145,14 @@ def _inner(node: Node) -> Node:
     return inner[0] if inner else node
 
 
-def _named(root: Path, name: str, shown: str) -> Iterator[Document]:
+def _read(path: Path, hooks: HooksReader) -> Document:
+    return read_file(path, "plugin", lambda data, name, scope: read_bytes(data, name, scope, hooks))
+
+
+def _named(root: Path, name: str, shown: str, hooks: HooksReader) -> Iterator[Document]:
     found = _outside(root, name)
     if not found:
-        yield read_file(root / name, "plugin")
+        yield _read(root / name, hooks)
         return
     problem = Problem("plugin-path", found[0], "That file is not read.", file=str(root / shown))
     yield Document(str(root / shown), "plugin", problems=(problem,))

@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from boathook.config import exposure, records
 from boathook.config.plugin_folder import Plugin, make_data_folder, read_plugin
+from boathook.config.read import read_hooks
 from boathook.config.schema import Document, Skipped
 from boathook.terms.problem import BoathookError, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from boathook.config.read import HooksReader
 
 
 class PluginError(BoathookError):
@@ -50,10 +53,10 @@ def added() -> tuple[Added, ...]:
     return tuple(Added(root, entry.get("enabled") is True) for root, entry in ordered)
 
 
-def read_enabled(root: Path) -> Enabled:
+def read_enabled(root: Path, hooks: HooksReader = read_hooks) -> Enabled:
     """Read the hooks of every enabled plugin, for a session in `root`; of the others, what is left out.
 
-    A plugin that cannot be used costs only itself; its faults are problems of its documents.
+    `hooks` reads what their files say. A plugin that cannot be used costs only itself; its faults are problems of its documents.
     """
     path = str(record().path)
     try:
@@ -61,7 +64,7 @@ def read_enabled(root: Path) -> Enabled:
     except records.RecordError as error:
         problem = Problem("trust-store", str(error), file=path)
         return Enabled((Document(path, "plugin", problems=(problem,)),), ())
-    read = [(each, _read(each, root)) for each in known]
+    read = [(each, _read(each, root, hooks)) for each in known]
     documents = tuple(
         _costs_itself(document) if each.enabled else _left_out(document, each)
         for each, plugin in read
@@ -77,16 +80,16 @@ def _left_out(document: Document, each: Added) -> Document:
     return Document(document.path, "plugin", skipped=skipped)
 
 
-def _read(each: Added, project: Path) -> Plugin:
+def _read(each: Added, project: Path, hooks: HooksReader) -> Plugin:
     if not each.enabled:
-        return read_plugin(each.root, project)
+        return read_plugin(each.root, project, hooks)
     if not Path(each.root).is_dir():
         found = f"the folder of the enabled plugin {each.root} is gone, so its hooks are not loaded."
         problem = Problem(
             "plugin-unusable", found, f"Run: boathook plugin remove {shlex.quote(each.root)}", file=each.root
         )
         return Plugin(Path(each.root), "", (Document(each.root, "plugin", problems=(problem,)),), ())
-    plugin = read_plugin(each.root, project)
+    plugin = read_plugin(each.root, project, hooks)
     make_data_folder(plugin)
     documents = tuple(exposure.refused(document, plugin.root, project) for document in plugin.documents)
     return replace(plugin, documents=documents)
@@ -100,11 +103,11 @@ def _costs_itself(document: Document) -> Document:
     return replace(document, problems=(*document.problems, problem), usable=True)
 
 
-def look(folder: str | Path, project: str | Path) -> Plugin:
+def look(folder: str | Path, project: str | Path, hooks: HooksReader = read_hooks) -> Plugin:
     """Read a plugin before it is enabled, or raise `PluginError`."""
     if not Path(folder).is_dir():
         raise PluginError(f"{folder} is not a folder.")
-    plugin = read_plugin(folder, project)
+    plugin = read_plugin(folder, project, hooks)
     if not plugin.documents:
         raise PluginError(
             f"{folder} brings no hooks: it has neither hooks/hooks.json nor a manifest "

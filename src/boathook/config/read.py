@@ -30,6 +30,10 @@ Reader = Callable[[bytes, str | Path, "Scope"], Document]
 """Reads the bytes of a hooks file that is called so. Never raises."""
 
 
+HooksReader = Callable[["Reading", "Node"], bool]
+"""Reads the value of a `hooks` key; false where it has no shape that is known."""
+
+
 def read_file(path: str | Path, scope: Scope = "given", read: Reader | None = None) -> Document:
     """Read one file. Whatever is wrong with it is in the document's problems; this never raises.
 
@@ -53,9 +57,14 @@ def read_file(path: str | Path, scope: Scope = "given", read: Reader | None = No
     return (read or read_bytes)(data, path, scope)
 
 
-def read_bytes(data: bytes, path: str | Path, scope: Scope = "given") -> Document:
-    """Read the bytes of a hooks file that is called `path`. Never raises."""
-    return read_json(data, path, scope, _read_root)
+def read_bytes(
+    data: bytes, path: str | Path, scope: Scope = "given", hooks: HooksReader | None = None
+) -> Document:
+    """Read the bytes of a hooks file that is called `path`. Never raises.
+
+    `hooks` reads the value of its `hooks` key, where that is not of our own form.
+    """
+    return read_json(data, path, scope, lambda reading, root: _read_root(reading, root, hooks or read_hooks))
 
 
 def read_json(
@@ -86,7 +95,7 @@ def _read(data: bytes, path: str | Path, scope: Scope, then: Callable[[Reading, 
     return then(reading, root)
 
 
-def _read_root(reading: Reading, root: Node) -> Document:
+def _read_root(reading: Reading, root: Node, read: HooksReader) -> Document:
     hooks = [member for member in root.members if member.key == "hooks"]
     for member in root.members:
         _check_top_key(reading, member, seen_hooks=bool(hooks))
@@ -98,7 +107,7 @@ def _read_root(reading: Reading, root: Node) -> Document:
         )
     usable = True
     for member in hooks:
-        usable = read_hooks(reading, member.node) and usable
+        usable = read(reading, member.node) and usable
     disable_all = switch(reading, root, "disableAllHooks", ("user", "given"))
     managed_only = switch(reading, root, "allowManagedHooksOnly", ("managed",))
     return replace(reading.document(usable=usable), disable_all=disable_all, managed_only=managed_only)
