@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,6 +26,8 @@ from boathook.terms.problem import Problem
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from boathook.terms.outcome import Permission
 
 BELL = "\x1b[2Jboo\x07"
 CALL = Moment(7, "PreToolUse", {"tool_name": "execute", "tool_input": {"command": "ls"}})
@@ -46,8 +49,8 @@ class Streams:
     def __init__(self) -> None:
         self.out, self.err = io.StringIO(), io.StringIO()
 
-    def plain(self, *, colour: bool = False) -> PlainSurface:
-        return PlainSurface(Output(self.out), Output(self.err), colour=colour)
+    def plain(self, *, colour: bool = False, approve_all: bool = False) -> PlainSurface:
+        return PlainSurface(Output(self.out), Output(self.err), colour=colour, approve_all=approve_all)
 
     def json(self) -> JsonSurface:
         return JsonSurface(Output(self.out), Output(self.err))
@@ -78,6 +81,24 @@ def test_what_a_handler_did_is_told_in_few_words(
     event: str, outcome: Outcome, words: tuple[str, str]
 ) -> None:
     assert did(event, outcome) == words
+
+
+@pytest.mark.parametrize(
+    ("approve_all", "permission", "told"),
+    [
+        (False, None, ["! Bash  refused: no hook allowed it; --approve all would"]),
+        (False, "allow", []),
+        (True, None, []),
+    ],
+)
+def test_a_call_that_nobody_allowed_is_told_with_how_to_allow_it(
+    approve_all: bool, permission: Permission | None, told: list[str]
+) -> None:
+    streams = Streams()
+    surface = streams.plain(approve_all=approve_all)
+    asked = replace(CALL, event="PermissionRequest")
+    surface.decided(asked, decision(event="PermissionRequest", permission=permission), 1)
+    assert streams.err.getvalue().splitlines() == told
 
 
 def test_durations_are_for_people() -> None:

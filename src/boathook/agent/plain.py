@@ -20,18 +20,24 @@ _DIM, _RED, _YELLOW, _PLAIN = "\x1b[2m", "\x1b[31m", "\x1b[33m", "\x1b[0m"
 class PlainSurface:
     """Writes one quiet line to `notes` for each handler that ran; the agent's words go to `answers`."""
 
-    def __init__(self, answers: Output, notes: Output, *, colour: bool) -> None:
+    def __init__(self, answers: Output, notes: Output, *, colour: bool, approve_all: bool = False) -> None:
         self._answers, self._notes, self._colour = answers, notes, colour
+        self._approve_all = approve_all
         self._ends_line = True
 
     def opened(self, moment: Moment) -> None:
         """Nothing: a moment without handlers is not worth a line."""
 
     def decided(self, moment: Moment, decision: Decision, duration_ms: float) -> None:  # noqa: ARG002
-        """Write a line for each handler, notice and diagnostic."""
+        """Write a line for each handler, notice and diagnostic, and for a call that nobody allowed."""
         about = f"{moment.event} {subject(moment.payload)}".rstrip()
         for outcome in decision.handlers:
             self._handler(about, moment.event, outcome)
+        undecided = decision.permission is None and not decision.block
+        if moment.event == "PermissionRequest" and undecided and not self._approve_all:
+            self._note(
+                f"! {subject(moment.payload)}  refused: no hook allowed it; --approve all would", _YELLOW
+            )
         for notice in decision.notices:
             self._note(f"! {excerpt(notice, 400)}", _YELLOW)
         for problem in decision.diagnostics:

@@ -93,7 +93,7 @@ def main(args: argparse.Namespace) -> int:
         prompts = _prompts(args)
     except ValueError as error:
         return _complain(str(error), USAGE)
-    return perform(setup, prompts, _surface(as_json=args.json))
+    return perform(setup, prompts, _surface(as_json=args.json, approve_all=args.approve == "all"))
 
 
 def perform(setup: Setup, prompts: AsyncIterator[str], surface: Surface) -> int:
@@ -162,7 +162,7 @@ def _prompt(given: str | None) -> str:
     return "" if sys.stdin.isatty() else sys.stdin.buffer.read().decode(errors="replace")
 
 
-def _surface(*, as_json: bool) -> Surface:
+def _surface(*, as_json: bool, approve_all: bool) -> Surface:
     from boathook.agent.jsonlines import JsonSurface
     from boathook.agent.output import Output
     from boathook.agent.plain import PlainSurface
@@ -170,7 +170,7 @@ def _surface(*, as_json: bool) -> Surface:
     answers, notes = Output(sys.stdout), Output(sys.stderr)
     if as_json:
         return JsonSurface(answers, notes)
-    return PlainSurface(answers, notes, colour=colourful(sys.stderr))
+    return PlainSurface(answers, notes, colour=colourful(sys.stderr), approve_all=approve_all)
 
 
 def _complain(words: str, status: int) -> int:
