@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from boathook.config import trust
 from boathook.dialects import named
+from boathook.loading import project_documents
 from homestead import Homestead
 
 if TYPE_CHECKING:
@@ -75,6 +77,19 @@ def test_a_projects_file_is_read_only_after_it_was_approved(
     assert places.load(compat=[agent]).snapshot.handlers == ()
     (handler,) = places.load(compat=[agent], trust_project=True).snapshot.handlers
     assert handler.scope == "project"
+
+
+@pytest.mark.parametrize(("agent", "place", "text"), PROJECT)
+def test_an_approval_covers_the_script_that_such_a_file_names(
+    places: Places, agent: str, place: str, text: str
+) -> None:
+    guard = places.script()
+    path = places.put(place, text.replace('"true"', '"sh guard.sh"'))
+    trust.grant(trust.review(places.root, project_documents(places.root, [agent])), always=True)
+    (handler,) = places.load(compat=[agent]).snapshot.handlers
+    assert handler.source == str(path)
+    guard.write_text("#!/bin/sh\nexit 2\n")
+    assert places.load(compat=[agent]).snapshot.handlers == ()
 
 
 @pytest.mark.parametrize(
