@@ -198,6 +198,8 @@ def test_a_guard_of_cursor_that_fails_refuses_where_its_file_says_so() -> None:
         ("cursor", b'{"hooks": {"stop": [{"command": "a"}], "stop": [{"command": "b", "wait": 1}]}}', ["key-duplicate", "key-unknown"]),
         ("copilot", b'{"hooks": {"preToolUse": [{"type": "http"}, {"type": "command"}]}}', ["dialect-guard", "handler-command"]),
         ("copilot", b"[]", ["file-shape"]),
+        ("copilot", b'{"hooks": {"agentStop": [{"bash": "a", "env": {"A": 1}}, {"bash": "a", "env": []}, {"bash": "a", "env": {"A=B": "c"}}]}}', ["entry-type"] * 3),
+        ("copilot", b'{"hooks": {"agentStop": [{"bash": "a", "env": {"A": "$HOME"}}]}}', ["dialect-note"]),
         ("kimi", b"hooks = 1", ["entry-type"]),
         ("kimi", b"[[hooks]]\ncommand = 'a'", ["entry-type"]),
         ("kimi", b"hooks = [1]", ["entry-type"]),

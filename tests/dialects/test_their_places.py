@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from boathook.config import trust
+from boathook.config.trust_words import describe
 from boathook.dialects import named
 from boathook.loading import project_documents
 from homestead import Homestead
@@ -90,6 +91,15 @@ def test_an_approval_covers_the_script_that_such_a_file_names(
     assert handler.source == str(path)
     guard.write_text("#!/bin/sh\nexit 2\n")
     assert places.load(compat=[agent]).snapshot.handlers == ()
+
+
+def test_who_is_asked_to_approve_sees_the_variables_that_a_handler_sets(places: Places) -> None:
+    places.put(
+        "project/.github/hooks/any.json", BASH.replace('"bash"', '"env": {"LD_PRELOAD": "./odd.so"}, "bash"')
+    )
+    shown = describe(trust.review(places.root, project_documents(places.root, ["copilot"])))
+    assert "sets         LD_PRELOAD=./odd.so" in shown
+    assert "not covered  what the variables that it sets lead to" in shown
 
 
 @pytest.mark.parametrize(

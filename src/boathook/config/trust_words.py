@@ -51,12 +51,18 @@ def _handler(covered: Covered) -> Iterator[str]:
     matcher = "" if handler.matcher.everything else f"  {safe(handler.matcher.text)}"
     off = "" if handler.enabled else "  (switched off)"
     yield f"\n  {', '.join(handler.events)}{matcher}{off}"
+    if handler.condition is not None:
+        yield f"    if           {safe(handler.condition)}"
     yield f"    runs         {safe(handler.shown)}"
+    for name, value in handler.env:
+        yield f"    sets         {safe(name)}={safe(value)}"
     for file in covered.files:
         leads = "" if file.real == file.named else f" → {safe(file.real)}"
         yield f"    covers       {safe(file.named)}{leads}"
     for words in covered.uncovered:
         yield f"    not covered  {safe(words)}"
+    if handler.env:
+        yield "    not covered  what the variables that it sets lead to"
 
 
 def changes(file: ReviewedFile) -> Iterator[str]:

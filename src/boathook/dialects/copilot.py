@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from boathook.config.matcher import MATCH_ALL
 from boathook.config.read import read_json, switch
 from boathook.dialects.dialect import Dialect, EventRow, Place, ToolRow
-from boathook.dialects.entry import command_handler, duration, expression, lost
+from boathook.dialects.entry import command_handler, duration, environment, expression, lost
 from boathook.dialects.flat import read_flat
 from boathook.dialects.replies import object_of, printed_object
 from boathook.dialects.replies import text_of as words_of
@@ -156,8 +156,6 @@ def _handler(dialect: Dialect, row: EventRow, name: str, fields: Fields) -> Hand
     pointer = fields.reading.pointer(fields.pointer, "matcher")
     compared = row.ours in {"PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest"}
     others = _CLAUDE_NAMES if compared else None
-    env = fields.get("env")
-    given = object_of(None if env is None else env.plain())
     timeout = "timeoutSec" if fields.get("timeoutSec") is not None else "timeout"
     return command_handler(
         fields,
@@ -169,7 +167,7 @@ def _handler(dialect: Dialect, row: EventRow, name: str, fields: Fields) -> Hand
         matcher=MATCH_ALL
         if node is None
         else expression(fields.reading, node, pointer, anchored=True, others=others),
-        env=tuple((key, value) for key, value in given.items() if isinstance(value, str)),
+        env=environment(fields),
     )
 
 

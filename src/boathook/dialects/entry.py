@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 EVERYTHING: Final = ("", "*")
 """Matchers that every agent takes for "all"."""
+
+_VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 SHORT_TIMEOUT: Final = 0.2
 """Seconds below which a timeout in milliseconds was perhaps meant in seconds."""
@@ -82,6 +85,27 @@ def duration(fields: Fields, key: str, default: float, *, unit: float = 1.0) -> 
         found = f"`{key}` is in milliseconds, and {value:g} ms are hardly enough to start a program."
         fields.problem("dialect-note", found, f"If seconds were meant, write {value / unit:g}.", key)
     return seconds
+
+
+def environment(fields: Fields) -> tuple[tuple[str, str], ...]:
+    """Return the variables that a handler's `env` sets, as they are written; one that is none refuses the handler."""
+    node = fields.get("env")
+    if node is None:
+        return ()
+    if node.kind != "object":
+        pointer = fields.reading.pointer(fields.pointer, "env")
+        raise wrong_type(fields.reading, "`env`", "a map of variables", node, pointer)
+    found = []
+    for member in node.members:
+        value = member.node.value
+        if not isinstance(value, str) or "\0" in value or not _VARIABLE.fullmatch(member.key):
+            words = f"`env` gives {member.key!r} no text, or that is no name of a variable."
+            raise fields.refuse("entry-type", words, "This handler is off.", "env")
+        if "$" in value:
+            words = f"`env` sets {member.key} as it is written: no variable is filled in."
+            fields.problem("dialect-note", words, "", "env")
+        found.append((member.key, value))
+    return tuple(found)
 
 
 def text_of(reading: Reading, node: Node, pointer: str) -> str:

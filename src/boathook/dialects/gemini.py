@@ -23,6 +23,7 @@ from boathook.dialects.entry import (
     EVERYTHING,
     command_handler,
     duration,
+    environment,
     expression,
     find_event,
     handlers_in,
@@ -157,8 +158,6 @@ class GeminiForm:
         if kind != "command":
             raise lost(fields, row, f"a handler of type {kind!r}", None if kind is None else "type")
         command = shell_command(fields)
-        env = fields.get("env")
-        given = object_of(None if env is None else env.plain())
         return command_handler(
             fields,
             self.dialect,
@@ -167,7 +166,7 @@ class GeminiForm:
             command=command,
             timeout=duration(fields, "timeout", row.timeout or 60.0, unit=MILLISECOND),
             matcher=matcher,
-            env=tuple((key, value) for key, value in given.items() if isinstance(value, str)),
+            env=environment(fields),
         )
 
 
