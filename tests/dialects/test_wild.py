@@ -14,6 +14,9 @@ from typing import Any
 
 import pytest
 
+from boathook import Hooks
+from boathook.dialects import migration
+from boathook.dialects.places import read_named
 from homestead import Homestead
 
 WILD = Path(__file__).parent / "wild"
@@ -177,6 +180,20 @@ def test_a_wild_file_runs_unchanged_with_the_decision_that_it_was_written_for(
     assert shot.says in told
     if not shot.says:
         assert not decision.context
+
+
+@pytest.mark.parametrize("file", DROPPED)
+def test_a_wild_file_that_was_migrated_decides_the_same(field: Field, file: str) -> None:
+    agent, _ = file.split("/")
+    shot = next(shot for shot in SHOTS if shot.file == file)
+    target = field.base / "migrated.json"
+    moved = migration.migrate([read_named(agent, WILD / file, field.root)], None, target, field.root)
+    target.write_text(moved.after)
+    hooks = Hooks.load(files=[target], project=field.root)
+    assert hooks.problems == ()
+    decision = hooks.dispatch_sync(shot.event, shot.payload)
+    assert (decision.permission, decision.block) == (shot.permission, shot.block)
+    assert shot.says in " ".join(filter(None, (decision.reason, *decision.context)))
 
 
 @pytest.mark.parametrize("file", DROPPED)

@@ -185,7 +185,7 @@ def _command(row: EventRow, fields: Fields) -> str:
 def payload(heard: Heard, theirs: dict[str, Any]) -> dict[str, Any]:
     """Return what Copilot tells, in the spelling that goes with the event's key."""
     theirs.pop("prompt_id", None)
-    if heard.handler.said[:1].isupper():
+    if heard.called[:1].isupper():
         name = theirs.get("tool_name")
         if isinstance(name, str):
             theirs["tool_name"] = _CLAUDE_NAMES.get(name, (name,))[0]

@@ -136,7 +136,7 @@ def _handler(dialect: Dialect, row: EventRow, name: str, fields: Fields) -> Hand
 
 def applies(heard: Heard) -> bool:
     """Whether an event of tool servers is about one, and a command fits the matcher."""
-    if heard.handler.said in _MCP_EVENTS and not str(heard.payload.get("tool_name")).startswith("mcp__"):
+    if heard.called in _MCP_EVENTS and not str(heard.payload.get("tool_name")).startswith("mcp__"):
         return False
     if heard.handler.condition is None:
         return True
@@ -152,11 +152,11 @@ def payload(heard: Heard, theirs: dict[str, Any]) -> dict[str, Any]:
     told = {
         "conversation_id": session,
         "generation_id": str(theirs.get("prompt_id") or session),
-        "hook_event_name": heard.handler.said,
+        "hook_event_name": heard.called,
         "workspace_roots": [heard.root],
         "transcript_path": theirs.get("transcript_path"),
     }
-    own = _OWN.get(heard.handler.said)
+    own = _OWN.get(heard.called)
     if own is not None:
         return told | own(heard, theirs)
     left_out = {"session_id", "prompt_id", "hook_event_name", "transcript_path"}
@@ -234,7 +234,7 @@ def _text(value: object) -> str:
 
 def answer(heard: Heard, said: Said) -> Said:
     """Put what a handler said into our words."""
-    event = heard.handler.said
+    event = heard.called
     if said.code == 2:
         if event in _ADVISORY:
             return cannot_block(heard, said, "exit status 2")
@@ -250,7 +250,7 @@ def answer(heard: Heard, said: Said) -> Said:
 
 
 def _from_object(heard: Heard, said: Said, reply: dict[str, Any]) -> Said:
-    event, reason = heard.handler.said, _reason(reply)
+    event, reason = heard.called, _reason(reply)
     told: dict[str, Any] = {}
     notice = words_of(reply.get("user_message") or reply.get("userMessage"))
     if notice:

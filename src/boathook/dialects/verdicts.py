@@ -78,7 +78,7 @@ def unreadable(heard: Heard, said: Said, what: str) -> Said:
 
 def cannot_block(heard: Heard, said: Said, what: str) -> Said:
     """Return an answer that says nothing, and say that what was meant has no effect there either."""
-    found = f"{what} changes nothing on {heard.handler.said} in {heard.dialect.title}, nor here."
+    found = f"{what} changes nothing on {heard.called} in {heard.dialect.title}, nor here."
     return silent(said, Problem("answer-cannot-block", found))
 
 
