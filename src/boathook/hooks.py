@@ -53,6 +53,7 @@ class Hooks:
         """
         self.root = Path(root)
         self._forgotten = fanout.Forgotten()
+        self._aside = fanout.Forgotten()
         self._engine = Engine(
             snapshot=snapshot,
             root=str(root),
@@ -60,7 +61,7 @@ class Hooks:
             pool=Pool(limit or max(8, 2 * (os.cpu_count() or 1))),
             search=Pool(1),
             aside=Pool(BACKGROUND_LIMIT),
-            unawaited=self._forgotten,
+            unawaited=self._aside,
             start=start,
             observe=observe,
         )
@@ -174,9 +175,16 @@ class Hooks:
             self._forgotten.add(fanout.start(engine.pool, engine.forgotten(row, payload)))
 
     async def drain(self) -> None:
-        """Wait until all that was fired and forgotten has ended: notifications, handlers in the background."""
+        """Wait until every notification that was fired and forgotten has been delivered."""
         await self._forgotten.drain()
 
     def drain_sync(self, timeout: float | None = None) -> bool:
         """Do the same as `drain`, blocking; false when `timeout` seconds were not enough."""
         return self._forgotten.drain_sync(timeout)
+
+    def drain_background(self, timeout: float | None = None) -> bool:
+        """Block until the handlers that run in the background have ended; false when `timeout` seconds were not enough.
+
+        Nobody has to: a session's end does not wait for them, and they end with this process.
+        """
+        return self._aside.drain_sync(timeout)

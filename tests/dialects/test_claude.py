@@ -287,7 +287,7 @@ def test_a_handler_in_the_background_is_not_waited_for_and_decides_nothing(setti
     decision = hooks.dispatch_sync("PreToolUse", RM)
     assert (decision.permission, decision.handlers) == (None, ())
     (settings.root / "gate").write_text("go\n")
-    hooks.drain_sync()
+    assert hooks.drain_background(30)
     assert settings.told()["tool_name"] == "Bash"
 
 
@@ -398,6 +398,49 @@ def test_an_operators_settings_can_keep_out_all_others(settings: Settings) -> No
     settings.of_user(on("Stop", "u"))
     settings.user(on("Stop", "own"))
     assert [handler.shown for handler in settings.loaded().snapshot.handlers] == ["m"]
+
+
+@pytest.mark.parametrize("value", [True, ["hooks"], ["agents", "hooks"]])
+def test_an_operators_settings_can_leave_hooks_to_plugins(settings: Settings, value: object) -> None:
+    write(settings.base / "managed/managed-settings.json", {}, strictPluginOnlyCustomization=value)
+    settings.of_user(on("Stop", "u"))
+    settings.user(on("Stop", "own"))
+    hooks = settings.loaded()
+    assert [handler.shown for handler in hooks.snapshot.handlers] == ["own"]
+    assert "strictPluginOnlyCustomization" in hooks.snapshot.skipped[0].words
+
+
+def test_the_same_handler_in_several_files_runs_once(settings: Settings) -> None:
+    for hooks in (on("Stop", "echo x >> ran"), on("Stop", "echo x >> ran")):
+        settings.of_user(hooks)
+        settings.of_project(hooks)
+        settings.of_project(hooks, "settings.local.json")
+    assert len(settings.loaded(trust_project=True).snapshot.handlers) == 3
+    settings.fire("Stop", trust_project=True)
+    assert (settings.root / "ran").read_text() == "x\n"
+
+
+def test_a_reload_reads_the_agents_files_again(settings: Settings) -> None:
+    settings.of_user(on("Stop", "before"))
+    hooks = settings.loaded()
+    settings.of_user(on("Stop", "after"))
+    assert hooks.reload() == ()
+    assert [handler.shown for handler in hooks.snapshot.handlers] == ["after"]
+
+
+def test_a_project_cannot_switch_off_what_stands_in_the_users_settings(settings: Settings) -> None:
+    settings.of_user(on("PreToolUse", "exit 2"))
+    settings.of_project({}, disableAllHooks=True)
+    settings.of_project({}, "settings.local.json", disableAllHooks=True)
+    assert settings.fire("PreToolUse", RM, trust_project=True).permission == "deny"
+
+
+def test_settings_that_others_may_write_to_are_refused(settings: Settings) -> None:
+    from boathook import ConfigError
+
+    settings.of_user(on("Stop", "true")).chmod(0o666)
+    with pytest.raises(ConfigError, match="chmod"):
+        settings.loaded()
 
 
 def test_a_broken_file_is_an_error_with_its_line(settings: Settings) -> None:

@@ -48,7 +48,7 @@ def main(args: argparse.Namespace) -> int:
     payload = read_payload(sys.stdin.buffer.read() if sys.stdin else b"")
     hooks = load_hooks(args)
     decision = hooks.dispatch_sync(args.event, payload)
-    hooks.drain_sync()
+    hooks.drain_background()
     early = (*hooks.problems, *_other_event(args.event, payload))
     decision = replace(decision, diagnostics=(*early, *decision.diagnostics))
     if args.json:

@@ -93,7 +93,8 @@ class Document:
     `usable` is false where nothing of the file can be relied on. `sha256` is of the bytes
     that were read, "" where there were none. `disable_all` and `managed_only` are the two
     switches as they stand in the file; whether they count depends on the scope. `dialect`
-    names the agent whose file it is, None for our own form.
+    names the agent whose file it is, None for our own form; `plugins_only` is a switch of
+    that agent's operator, which leaves hooks to plugins and to the operator.
     """
 
     path: str
@@ -106,3 +107,4 @@ class Document:
     disable_all: bool = False
     managed_only: bool = False
     dialect: str | None = None
+    plugins_only: bool = False

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 
 from boathook.dialects import claude_file, claude_words
 from boathook.dialects.dialect import Dialect, EventRow, Place, ToolRow
-from boathook.dialects.switches import switched_by
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -91,7 +90,7 @@ DIALECT: Final = Dialect(
     tools=TOOLS,
     places=places,
     read=claude_file.read,
-    switched=switched_by("disableAllHooks"),
+    switched=claude_file.switched,
     payload=claude_words.payload,
     answer=claude_words.answer,
     applies=claude_words.applies,

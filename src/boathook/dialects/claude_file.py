@@ -16,8 +16,10 @@ from boathook.config.placeholders import in_argument, in_shell
 from boathook.config.read import read_json, switch
 from boathook.config.reading import RefusedError, wrong_type
 from boathook.config.schema import Handler
+from boathook.config.scopes import silenced
 from boathook.dialects.entry import find_event, handlers_in
 from boathook.dialects.permission_rule import RuleError, parse
+from boathook.dialects.switches import switched_by
 from boathook.terms.events import EVENTS
 
 if TYPE_CHECKING:
@@ -54,6 +56,9 @@ ASKED: Final = frozenset({"PreToolUse", "PostToolUse", "PostToolUseFailure", "Pe
 """Events of ours on which an `if` is asked; everywhere else it keeps its handler from running."""
 
 
+PLUGINS_ONLY: Final = "strictPluginOnlyCustomization"
+
+
 def read(dialect: Dialect, source: Source) -> Document:
     """Read one settings file."""
     form = ClaudeForm(dialect, os.path.realpath(source.root))
@@ -74,7 +79,31 @@ def _read_root(reading: Reading, root: Node, form: ClaudeForm) -> Document:
             usable = False
     disable_all = switch(reading, root, "disableAllHooks", ("managed", "user", "project", "given"))
     managed_only = switch(reading, root, "allowManagedHooksOnly", ("managed",))
-    return replace(reading.document(usable=usable), disable_all=disable_all, managed_only=managed_only)
+    return replace(
+        reading.document(usable=usable),
+        disable_all=disable_all,
+        managed_only=managed_only,
+        plugins_only=reading.scope == "managed" and _leaves_hooks_to_plugins(root),
+    )
+
+
+def _leaves_hooks_to_plugins(root: Node) -> bool:
+    """Read the switch of an operator that is true for everything, or a list of what it is for."""
+    values = [member.node for member in root.members if member.key == PLUGINS_ONLY]
+    return any(node.value is True or "hooks" in [item.value for item in node.items] for node in values)
+
+
+def switched(documents: tuple[Document, ...]) -> tuple[Document, ...]:
+    """Silence what the switches of these files turn off."""
+    documents = switched_by("disableAllHooks")(documents)
+    for document in documents:
+        if document.plugins_only:
+            words = f"`{PLUGINS_ONLY}` in {document.path} leaves hooks to plugins"
+            return tuple(
+                each if each.scope == "managed" else silenced(each, "managed-only", words)
+                for each in documents
+            )
+    return documents
 
 
 @dataclass(frozen=True, slots=True)
