@@ -51,6 +51,18 @@ for code in (0, 2):
     assert said(script) == "True None None None b'out\\n'\n" * 2
 
 
+def test_a_status_that_a_tracer_takes_first_is_waited_for() -> None:
+    script = """
+real, turns = os.waitid, [0]
+def late(which, number, options):
+    turns[0] += 1
+    return None if turns[0] % 5 else real(which, number, options)
+os.waitid = late
+print([run(command("/bin/sh", "-c", f"exit {code}")).code for code in (0, 2)])
+"""
+    assert said(script) == "[0, 2]\n"
+
+
 def test_a_child_reaped_before_anybody_looked_is_lost_and_never_0() -> None:
     script = """
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)

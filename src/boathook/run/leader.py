@@ -6,6 +6,7 @@ import os
 import select
 import subprocess
 import threading
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ HAS_WAITID = hasattr(os, "waitid")
 
 _LOOKS: Final = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02)
 """Seconds between looks where the system cannot tell of an exit; the last one repeats."""
+
+_TRACED: Final = 1.0
+"""Seconds to wait for the status of what has ended: who traces us (strace, gdb) is handed it first."""
 
 
 class Leader:
@@ -130,6 +134,10 @@ class Leader:
         which, number = (os.P_PIDFD, self._pidfd) if self._pidfd >= 0 else (os.P_PID, self.pid)
         try:
             ended = os.waitid(which, number, os.WEXITED | os.WNOHANG)
+            until = monotonic() + _TRACED
+            while ended is None and self.exited and monotonic() < until:
+                sleep(_LOOKS[0])
+                ended = os.waitid(which, number, os.WEXITED | os.WNOHANG)
         except ChildProcessError:
             self._lose()
             return True
