@@ -122,7 +122,6 @@ async def draw_chat(folder: Path) -> None:
         denied.action_open()
         app.box.focus()
         app.box.put("Publish it.")
-        app.log_view.anchor()
         await pilot.press("enter")
         await until(pilot, lambda: app.query(Card))
         await pilot.pause(0.5)

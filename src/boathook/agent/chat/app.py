@@ -90,7 +90,6 @@ class ChatApp(App[int]):
         loop = asyncio.get_running_loop()
         self.feed = Feed(loop, self.log_view)
         self.chats = Chats(self._setup, self.feed, self._approve)
-        self.log_view.anchor()
         for number in (signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) is not signal.SIG_IGN:
                 loop.add_signal_handler(number, self._on_signal, number)
@@ -168,6 +167,7 @@ class ChatApp(App[int]):
         if command is None and commands.looks_like_one(event.text):
             self.log_view.tell(f"No command is called {event.text.split()[0]}. /help shows them.", "warning")
             return
+        self.log_view.return_to_end()
         self.box.past.add(event.text)
         self.box.put("")
         if command is None:

@@ -37,7 +37,40 @@ class Log(VerticalScroll):
         super().__init__(id="log")
         self._at_work, self._command_of = running, command_of
         self._saying: Said | None = None
+        self._is_away = False
         self._tools: dict[str | None, ToolLine] = {}
+
+    def on_mount(self) -> None:
+        """Stay at the end, unless the person scrolls away from it."""
+        self.anchor()
+
+    def release_anchor(self) -> None:
+        """The person scrolls."""
+        super().release_anchor()
+        self._is_away = True
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """See whether the person came back to the end."""
+        super().watch_scroll_y(old_value, new_value)
+        if new_value >= self.max_scroll_y:
+            self._is_away = False
+
+    def watch_virtual_size(self) -> None:
+        """See to it that the last line is seen; the anchor alone goes by what the height was before."""
+        self.call_after_refresh(self._follow)
+
+    def on_resize(self) -> None:
+        """Do the same where a card takes some of the room."""
+        self.call_after_refresh(self._follow)
+
+    def return_to_end(self) -> None:
+        """Show the end again, wherever the person had scrolled to."""
+        self._is_away = False
+        self.scroll_end(animate=False)
+
+    def _follow(self) -> None:
+        if not self._is_away and self.scroll_y < self.max_scroll_y:
+            self.scroll_end(animate=False)
 
     def add(self, line: Widget) -> None:
         """Add a line at the end; the oldest one goes when there are too many."""
