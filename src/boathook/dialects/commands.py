@@ -15,11 +15,17 @@ from typing import TYPE_CHECKING, Final
 from boathook.config.command_walk import KEYWORDS, NESTING_LIMIT, Words
 from boathook.config.shell import ShellError, parse
 from boathook.config.wrappers import SHELLS, WRAPPERS, command_begins, shell_argument
+from boathook.terms.text import excerpt
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from boathook.config.shell import Simple, Word
+
+LINE_LIMIT: Final = 64 * 1024
+"""Characters of a line that is read; what is longer may run anything."""
+ROOM: Final = 1_000_000
+"""Characters of all forms together. Programs that run programs that run … would multiply without end."""
 
 _GIT_OPTIONS: Final = frozenset(
     {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--attr-source"}
@@ -48,7 +54,10 @@ class Commands:
 def commands_of(line: str, *, home: Path) -> Commands:
     """List what a shell command line would run; what cannot be read as one is `hidden`, never an error."""
     reader = _Reader(line, {"HOME": str(home)})
-    reader.script(line, 0)
+    if len(line) > LINE_LIMIT:
+        reader.hide(f"it has more than {LINE_LIMIT} characters")
+    else:
+        reader.script(line, 0)
     return reader.found
 
 
@@ -56,11 +65,12 @@ class _Reader:
     def __init__(self, line: str, variables: dict[str, str]) -> None:
         self.found = Commands()
         self.variables = variables
+        self.room = ROOM
         # The lexer skips here-documents, yet the shell expands what stands in them.
         self.expands = "$" in line or "`" in line
 
     def hide(self, reason: str) -> None:
-        self.found.hidden = self.found.hidden or reason
+        self.found.hidden = self.found.hidden or excerpt(reason)
 
     def script(self, text: str, level: int) -> None:
         if level >= NESTING_LIMIT:
@@ -72,7 +82,8 @@ class _Reader:
             self.hide(f"it cannot be read as a shell command: {error}")
             return
         for command in commands:
-            self.simple(command, level + 1)
+            if self.room > 0:
+                self.simple(command, level + 1)
 
     def simple(self, command: Simple, level: int) -> None:
         if command.fed and self.expands:
@@ -110,7 +121,7 @@ class _Reader:
             self.hide(f"which program {word.raw} names is known only when it runs")
 
     def program(self, words: Words, raws: list[str], level: int, *, fed: bool = False) -> None:
-        if level >= NESTING_LIMIT:
+        if level >= NESTING_LIMIT or self.room <= 0:
             self.hide("it is nested too deeply to be followed")
             return
         if words[0] is None:
@@ -157,7 +168,11 @@ class _Reader:
 
     def add(self, words: Words, raws: list[str]) -> None:
         values = [raw if word is None else word for word, raw in zip(words, raws, strict=True)]
-        self.found.forms |= {" ".join(values), " ".join(raws)}
+        forms = {" ".join(values), " ".join(raws)}
+        self.found.forms |= forms
+        self.room -= sum(map(len, forms)) + len(words)
+        if self.room <= 0:
+            self.hide("it runs more than can be followed")
 
 
 def _subcommand(words: Words) -> int:
