@@ -133,6 +133,7 @@ PKG = ["pkg/__init__.py", "pkg/__main__.py", "pkg/deep/part.py"]
         ("(cd sub && ./run.sh); ./guard.sh", ["guard.sh", "sub/run.sh"]),
         ("if ! ./guard.sh; then sh sub/run.sh; fi", ["guard.sh", "sub/run.sh"]),
         ("echo $(sh sub/run.sh) `./guard.sh`", ["guard.sh", "sub/run.sh"]),
+        ("echo > $(sh sub/run.sh); cat <<< `./guard.sh`", ["guard.sh", "sub/run.sh"]),
         ('echo "$(cd sub && ./run.sh)" && ./guard.sh', ["guard.sh", "sub/run.sh"]),
         ("diff <(sh guard.sh) <(sh sub/run.sh)", ["guard.sh", "sub/run.sh"]),
         (". ./guard.sh && source sub/run.sh", ["guard.sh", "sub/run.sh"]),

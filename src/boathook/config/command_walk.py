@@ -88,6 +88,8 @@ class Walk:
         words = [self._word(word) for word in command.words]
         for word in command.reads:
             self.name(self._word(word)[0], word.raw)
+        for word in command.others:
+            self._word(word)
         raws = [word.raw for word in command.words]
         while words and (raws[0] in KEYWORDS or command.words[len(command.words) - len(words)].assigns):
             self.assign(words[0][0], raws[0])

@@ -77,13 +77,14 @@ def _value(part: Part, variables: Mapping[str, str]) -> str | None:
 class Simple:
     """One simple command: its words, the files it reads from, and how many sub-shells it is inside of.
 
-    `fed` says that a here-document is its input.
+    `fed` says that a here-document is its input, `others` are the words of all other redirections.
     """
 
     words: tuple[Word, ...]
     reads: tuple[Word, ...] = ()
     depth: int = 0
     fed: bool = False
+    others: tuple[Word, ...] = ()
 
 
 def literal(words: Sequence[str]) -> Simple:
@@ -107,6 +108,7 @@ class _Reader:
         self.commands: list[Simple] = []
         self.words: list[Word] = []
         self.reads: list[Word] = []
+        self.others: list[Word] = []
         self.fed = False
         self.documents: list[str] = []
 
@@ -146,9 +148,10 @@ class _Reader:
             self._skip_documents()
 
     def _end_command(self) -> None:
-        if self.words or self.reads:
-            self.commands.append(Simple(tuple(self.words), tuple(self.reads), self.depth, self.fed))
-        self.words, self.reads, self.fed = [], [], False
+        if self.words or self.reads or self.others:
+            redirected = tuple(self.reads), self.depth, self.fed, tuple(self.others)
+            self.commands.append(Simple(tuple(self.words), *redirected))
+        self.words, self.reads, self.others, self.fed = [], [], [], False
 
     def _redirection(self, match: re.Match[str]) -> None:
         self.at = match.end()
@@ -162,6 +165,8 @@ class _Reader:
         elif match.group(1) in {"<<", "<<-"}:
             self.documents.append("".join(part.text for part in word.parts))
             self.fed = True
+        else:
+            self.others.append(word)
 
     def _skip_documents(self) -> None:
         for delimiter in self.documents:

@@ -31,6 +31,7 @@ _GIT_OPTIONS: Final = frozenset(
     {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env", "--attr-source"}
 )
 """Options of git before its subcommand that take the word after them."""
+_WATCH_OPTIONS: Final = frozenset({"-n", "--interval"})
 _FIND_ACTIONS: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _SPLITTING: Final = frozenset({"-S", "--split-string"})
 
@@ -88,13 +89,13 @@ class _Reader:
     def simple(self, command: Simple, level: int) -> None:
         if command.fed and self.expands:
             self.hide("its here-document may run commands")
-        for word in (*command.words, *command.reads):
+        for word in (*command.words, *command.reads, *command.others):
             self.varies(word)
             for source in word.nested:
                 self.script(source, level)
         words = list(command.words)
         self.add([word.value(self.variables) for word in words], [word.raw for word in words])
-        while words and (words[0].raw in KEYWORDS or words[0].assigns):
+        while words and (words[0].raw in {*KEYWORDS, "coproc"} or words[0].assigns):
             words.pop(0)
         if words:
             self.name(words[0])
@@ -134,9 +135,13 @@ class _Reader:
             self.shell(words, raws, level, fed=fed)
         elif name == "eval":
             self.text(words[1:], level)
+        elif name == "trap":
+            self.text(words[1:2], level)
+        elif name == "watch":
+            self.text(_behind_options(words, _WATCH_OPTIONS), level)
         elif name == "git":
-            begin = _subcommand(words)
-            self.add(["git", *words[begin:]], ["git", *raws[begin:]])
+            behind = len(words) - len(_behind_options(words, _GIT_OPTIONS))
+            self.add(["git", *words[behind:]], ["git", *raws[behind:]])
         elif name == "find":
             for index, word in enumerate(words[:-1]):
                 if word in _FIND_ACTIONS:
@@ -175,11 +180,12 @@ class _Reader:
             self.hide("it runs more than can be followed")
 
 
-def _subcommand(words: Words) -> int:
+def _behind_options(words: Words, valued: frozenset[str]) -> Words:
+    """Return the words behind a program's own options; those of `valued` take the word after them."""
     index = 1
     while index < len(words):
         word = words[index]
         if word is None or not word.startswith("-"):
             break
-        index += 2 if word in _GIT_OPTIONS else 1
-    return min(index, len(words))
+        index += 2 if word in valued else 1
+    return words[index:]
