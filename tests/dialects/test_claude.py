@@ -181,7 +181,7 @@ def test_context_keeps_a_turn_going(settings: Settings) -> None:
     [
         ("SessionStart", "banner", ("banner",)),
         ("UserPromptSubmit", 'banner {"a": 1}', ('banner {"a": 1}',)),
-        ("PostToolUse", "formatted", ()),
+        ("PostToolUse", "formatted {3} files", ()),
     ],
 )
 def test_text_is_context_where_it_is_there_and_else_no_complaint(

@@ -87,6 +87,8 @@ def as_dict(review: Review) -> dict[str, object]:
                         "events": covered.handler.events,
                         "matcher": covered.handler.matcher.text,
                         "command": covered.handler.shown,
+                        "dialect": covered.handler.dialect,
+                        "if": covered.handler.condition,
                         "covers": [each.named for each in covered.files],
                         "not_covered": covered.uncovered,
                     }

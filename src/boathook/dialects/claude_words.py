@@ -8,6 +8,7 @@ JSON; text that is no JSON is nobody's business but for two events.
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -27,6 +28,7 @@ DISCARDING: Final = frozenset({"Notification", "PreCompact", "SessionEnd"})
 """Events on which Claude Code drops `continue` and `systemMessage`."""
 
 _FILE_TOOLS: Final = frozenset({"Read", "Write", "Edit"})
+_OBJECT: Final = re.compile(r'\{\s*"')
 _INNER: Final = "hookSpecificOutput"
 
 
@@ -111,7 +113,7 @@ def _without_json(heard: Heard, said: Said) -> Said:
         return said
     if not heard.row.text:
         # Text is for its debug log there. What looks like a lost decision is left for us to report.
-        return said if "{" in text else replace(said, stdout=b"")
+        return said if _OBJECT.search(text) else replace(said, stdout=b"")
     inner = {"hookEventName": heard.row.name, "additionalContext": text}
     return replace(said, stdout=as_stdout({_INNER: inner}))
 
