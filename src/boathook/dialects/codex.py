@@ -8,6 +8,7 @@ word refuses and `ask` asks, where Codex counts the handler as failed and lets t
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -175,12 +176,16 @@ def payload(heard: Heard, theirs: dict[str, Any]) -> dict[str, Any]:
     theirs["turn_id"] = str(theirs.get("prompt_id") or "")
     arguments = theirs.get("tool_input")
     if theirs.get("tool_name") == "apply_patch" and isinstance(arguments, dict):
-        theirs["tool_input"] = {"command": _patch(str(heard.payload.get("tool_name")), arguments)}
+        folder = str(theirs.get("cwd") or heard.root)
+        theirs["tool_input"] = {"command": _patch(str(heard.payload.get("tool_name")), arguments, folder)}
     return theirs
 
 
-def _patch(tool: str, arguments: Mapping[str, Any]) -> str:
-    path = arguments.get("file_path")
+def _patch(tool: str, arguments: Mapping[str, Any], folder: str) -> str:
+    path = os.path.normpath(str(arguments.get("file_path")))
+    # Codex's patches name files from the working folder, and a guard looks for them by that.
+    for base in (folder, os.path.realpath(folder)):
+        path = os.path.relpath(path, base) if Path(path).is_relative_to(base) else path
     if tool == "Write":
         kind, lines = "Add", _lines("+", arguments.get("content"))
     else:
