@@ -51,7 +51,7 @@ class Chat:
 
     async def rests(self) -> None:
         """Wait until nothing is under way."""
-        await self.until(lambda: hasattr(self.app, "chats") and self.app._work and not self.app.is_busy)
+        await self.until(lambda: self.app._work and not self.app.is_busy)
         await self.pilot.pause()
 
     async def types(self, text: str) -> None:

@@ -34,7 +34,9 @@ class Terminal:
         size: tuple[int, int] = (80, 24),
     ) -> None:
         self._socket = folder / "tmux"
-        self._environment = {**environment, "TERM": "xterm-256color"}
+        # Where these are set, they are believed and not the terminal.
+        kept = {key: value for key, value in environment.items() if key not in ("COLUMNS", "LINES")}
+        self._environment = {**kept, "TERM": "xterm-256color"}
         width, height = size
         line = f"{shlex.join(command)}; echo status $?; exec sleep 1000"
         self._tmux(
@@ -98,10 +100,10 @@ class Terminal:
         """Wait until something is true."""
         deadline = time.monotonic() + PATIENCE
         while not true():
-            assert time.monotonic() < deadline, self.screen
+            assert time.monotonic() < deadline, self._tmux("capture-pane", "-p", "-t", "t", check=False)
             time.sleep(0.03)
 
-    def _tmux(self, *args: str) -> str:
+    def _tmux(self, *args: str, check: bool = True) -> str:
         run = subprocess.run(
             ["tmux", "-S", str(self._socket), *args],
             env=self._environment,
@@ -109,5 +111,5 @@ class Terminal:
             text=True,
             check=False,
         )
-        assert run.returncode == 0, run.stderr
+        assert run.returncode == 0 or not check, run.stderr
         return run.stdout

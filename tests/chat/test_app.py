@@ -14,6 +14,8 @@ from textual.widgets import Input, Static
 from boathook.agent.chat import archive
 from boathook.agent.chat.approval import Card
 from boathook.agent.chat.lines import Asked, HookLine, Line, ToolLine
+from boathook.agent.chat.log import LINES
+from boathook.agent.chat.prompt_box import KEPT, History
 from boathook.agent.chat.questions import AskName, AskTrust, Pick
 from chat_support import chatting, drive, listened, logged, make
 from run_project import alive, command, on
@@ -451,6 +453,21 @@ def test_an_earlier_chat_goes_on_with_its_history(project: Project) -> None:
     drive(scene())
 
 
+def test_a_new_session_reads_the_hooks_anew_and_tells_what_is_wrong_with_them(project: Project) -> None:
+    logged(project, "SessionStart")
+
+    async def scene() -> None:
+        async with chatting(project) as chat:
+            project.hooks({"SesionStart": []})
+            await chat.says("/clear")
+            assert "SesionStart" in chat.text
+            project.write("hooks.json", "{")
+            await chat.says("/clear")
+            assert "file-syntax" in chat.text
+
+    drive(scene())
+
+
 def test_a_misspelt_command_is_told_and_never_sent_to_the_model(project: Project) -> None:
     logged(project, "UserPromptSubmit")
 
@@ -570,6 +587,64 @@ def test_a_third_ctrl_c_forces_out_and_kills_the_end_hook(project: Project) -> N
     assert not project.has("log.jsonl")
 
 
+def test_esc_while_an_end_hook_holds_up_clear_kills_it_and_the_new_session_takes_prompts(
+    project: Project,
+) -> None:
+    slow = "if [ ! -e child ]; then echo $$ > child; sleep 60; fi; sh log.sh"
+    logged(project, "SessionStart", SessionEnd=on(command(slow)))
+
+    async def scene() -> None:
+        async with chatting(project) as chat:
+            await chat.says("hello")
+            await chat.types("/clear")
+            await chat.until(lambda: project.has("child") and (project.root / "child").read_text().strip())
+            await chat.pilot.press("escape")
+            await chat.rests()
+            assert not alive(int((project.root / "child").read_text()))
+            assert "hello" not in chat.text
+            await chat.says("and now?")
+            assert "First." in chat.text  # the story began anew
+
+    drive(scene())
+    assert starts(project) == [
+        ("SessionStart", "startup"),
+        ("SessionStart", "clear"),
+        ("SessionEnd", "other"),
+    ]
+
+
+def test_esc_while_the_session_opens_leaves_a_session_that_takes_prompts(project: Project) -> None:
+    logged(project, SessionStart=on(command("touch begun; sleep 60")))
+
+    async def scene() -> None:
+        async with chatting(project, name=None) as chat:
+            await chat.until(lambda: isinstance(chat.app.screen, AskName))
+            await chat.pilot.press("escape")
+            await chat.until(lambda: project.has("begun"))
+            await chat.pilot.press("escape")
+            await chat.rests()
+            await chat.says("hello")
+            assert "First." in chat.text
+
+    drive(scene())
+
+
+def test_a_turn_that_was_cancelled_can_be_resumed(project: Project) -> None:
+    project.script(HANGING)
+    logged(project, PreToolUse=on(command(ALLOW)))
+
+    async def scene() -> None:
+        async with chatting(project) as chat:
+            await chat.types("go")
+            await chat.until(lambda: project.has("child"))
+            await chat.pilot.press("escape")
+            await chat.rests()
+            assert chat.app.chats.resumable == chat.app.chats.conversation.session_id
+
+    drive(scene())
+    assert [past.title for past in archive.earlier(str(project.root))] == ["go"]
+
+
 # Habits.
 
 
@@ -628,6 +703,122 @@ def test_a_prompt_that_comes_while_a_turn_is_under_way_stays_in_the_box(project:
             assert chat.app.box.text == "two"
             project.write("go", "")
             await chat.rests()
+
+    drive(scene())
+
+
+def test_what_needs_no_waiting_is_done_while_a_turn_is_under_way(project: Project) -> None:
+    logged(project, Stop=on(command("touch begun; sleep 60")))
+
+    async def scene() -> None:
+        async with chatting(project) as chat:
+            await chat.types("one")
+            await chat.until(lambda: project.has("begun"))
+            await chat.types("/hooks")
+            await chat.sees("did not run yet")
+            await chat.types("/quit")
+            assert await chat.ended() == 0
+
+    drive(scene())
+
+
+def test_what_is_typed_when_a_card_opens_is_text_and_no_answer(project: Project) -> None:
+    project.script(SHELL)
+    logged(project, PreToolUse=on(command("until [ -e go ]; do sleep 0.01; done")))
+
+    async def scene() -> None:
+        async with chatting(project) as chat:
+            await chat.types("go")
+            await chat.until(lambda: chat.app.is_busy)
+            await chat.pilot.press(*"say")
+            project.write("go", "")
+            while not chat.app.query(Card):
+                await chat.pilot.press("y")
+            await chat.pilot.press("y")
+            assert chat.app.box.text.startswith("sayy")
+            assert not project.has("ran.txt")
+            await chat.card()  # takes the keyboard once nobody types
+            await chat.pilot.press("escape")
+            await chat.rests()
+
+    drive(scene())
+    assert not project.has("ran.txt")
+
+
+def test_a_key_that_repeats_answers_one_card_and_not_the_next_one(project: Project) -> None:
+    project.script(SHELL)
+
+    async def scene() -> None:
+        async with chatting(project) as chat:
+            await chat.types("go")
+            first = await chat.card()
+            await chat.pilot.press("y")
+            await chat.until(lambda: chat.app.query(Card) and chat.app.query_one(Card) is not first)
+            await chat.pilot.press("y")
+            assert chat.app.query(Card)
+            await chat.card()
+            await chat.pilot.press("escape")
+            await chat.rests()
+
+    drive(scene())
+    assert (project.root / "ran.txt").read_text() == "ran\n"
+
+
+def test_ctrl_d_quits_where_there_is_nothing_to_delete(project: Project) -> None:
+    async def scene() -> None:
+        async with chatting(project) as chat:
+            chat.app.box.put("x")
+            await chat.pilot.press("left", "ctrl+d")
+            assert chat.app.box.text == ""
+            await chat.pilot.press("ctrl+d")
+            assert await chat.ended() == 0
+
+    drive(scene())
+
+
+def test_what_is_kept_can_be_read_by_its_owner_alone(project: Project) -> None:
+    (project.home / ".boathook").mkdir(mode=0o755)
+
+    async def scene() -> None:
+        async with chatting(project) as chat:
+            await chat.says("a secret")
+            files = [path for path in (project.home / ".boathook").rglob("*") if path.is_file()]
+            assert {path.name for path in files} >= {"chat.sqlite", "chat.sqlite-wal", "history.jsonl"}
+            assert {oct(path.stat().st_mode & 0o077) for path in files} == {"0o0"}
+
+    drive(scene())
+
+
+def test_files_that_cannot_be_read_cost_what_is_in_them_and_not_the_chat(project: Project) -> None:
+    for name in ("history.jsonl", "profile.json"):
+        (project.home / ".boathook" / name).mkdir(parents=True)
+
+    async def scene() -> None:
+        async with chatting(project, name=None) as chat:
+            await chat.until(lambda: isinstance(chat.app.screen, AskName))
+            await chat.pilot.press(*"Ada", "enter")
+            await chat.sees("could not be kept")
+            await chat.rests()
+            await chat.says("hello")
+            assert "First." in chat.text
+
+    drive(scene())
+
+
+def test_a_long_history_is_cut_when_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "history.jsonl"
+    path.write_text("".join(f'"prompt {number}"\n' for number in range(2 * KEPT + 1)))
+    assert History(path).older("") == f"prompt {2 * KEPT}"
+    assert len(path.read_text().splitlines()) == KEPT
+
+
+def test_a_burst_of_lines_leaves_no_more_than_are_kept(project: Project) -> None:
+    async def scene() -> None:
+        async with chatting(project) as chat:
+            for number in range(2 * LINES):
+                chat.app.log_view.tell(f"line {number}")
+            await chat.until(lambda: len(chat.app.log_view.children) <= LINES)
+            assert f"line {2 * LINES - 1}" in chat.text
 
     drive(scene())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -61,9 +62,10 @@ def test_from_the_first_start_to_the_last_word(project: Project, size: tuple[int
             "SessionStart": on(command("sh log.sh")),
             "UserPromptSubmit": on(command("grep -q rude && { echo mind your manners >&2; exit 2; }; true")),
             "PreToolUse": on(command(ALLOW_SHELL), matcher="Bash"),
-            "SessionEnd": on(command("sh log.sh")),
+            "SessionEnd": on(command("sh log.sh"), command("cat ended.json")),
         }
     )
+    project.write("ended.json", json.dumps({"systemMessage": "The log is \x1b[31mstowed."}))
     with chat(project, size) as terminal:
         terminal.sees("How may the assistant call you?")
         terminal.types("Ada")
@@ -86,6 +88,8 @@ def test_from_the_first_start_to_the_last_word(project: Project, size: tuple[int
         terminal.types("/quit")
         screen = terminal.sees("status 0")
         assert "Ask" not in screen  # the terminal is as it was
+        assert r"boathook: The log is \x1b[31mstowed." in screen
+        assert "boathook chat --resume" in screen
     assert [row.get("source") or row.get("reason") for row in project.log()] == [
         "startup",
         "prompt_input_exit",
@@ -123,12 +127,14 @@ def test_ctrl_c_in_a_tool_then_a_slow_end_hook_and_no_way_but_force(project: Pro
         terminal.sees("Ctrl+C forces")
         ending = int(project.await_file("ending"))
         terminal.keys("C-c")
-        terminal.sees("status 130")
+        terminal.sees("status 130", "the end of the session was forced")
         terminal.until(lambda: not alive(ending))
     assert [row["is_interrupt"] for row in project.log()] == [True]
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)]
+)
 def test_a_signal_ends_the_session_and_leaves_the_terminal_as_it_was(
     project: Project, number: int, status: int
 ) -> None:
@@ -184,6 +190,19 @@ def test_without_a_terminal_or_a_model_one_line_says_so(project: Project) -> Non
     run = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     assert (run.returncode, run.stdout) == (64, "")
     assert run.stderr == "boathook: chat needs a terminal. Without one: boathook run.\n"
+
+
+def test_a_theme_that_is_not_there_is_told_with_those_that_are(project: Project) -> None:
+    project_environment = {**project.environment(), **project.variables(), "TEXTUAL_THEME": "plaid"}
+    words = [sys.executable, "-m", "boathook.cli.main", "chat"]
+    with Terminal(words, project.root, project_environment) as terminal:
+        terminal.sees("status 64", "TEXTUAL_THEME plaid", "textual-light")
+
+
+def test_a_database_that_cannot_be_used_is_told_when_the_screen_is_gone(project: Project) -> None:
+    project.write("home/.boathook/chat.sqlite", "no database" * 100)
+    with chat(project, (200, 24)) as terminal:
+        terminal.sees("status 65", "Move that file away")
 
 
 def test_an_unusable_hooks_file_is_told_when_the_screen_is_gone(project: Project) -> None:

@@ -10,6 +10,7 @@ from deepagents.middleware.subagents import GENERAL_PURPOSE_SUBAGENT, SubAgent
 
 from boathook.agent.paths import AbsolutePaths
 from boathook.agent.shell import ProjectShell
+from boathook.terms.text import excerpt
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,13 +35,17 @@ def build_agent(
     artifacts: Path,
     hooks: AgentMiddleware[Any, Any, Any],
     checkpointer: BaseCheckpointSaver[Any] | None = None,
+    person: str = "",
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
-    """Return an agent that works in `root`, on real paths; deepagents' own notes go to `artifacts`."""
+    """Return an agent that works in `root`, on real paths; deepagents' own notes go to `artifacts`.
+
+    `person` is how it calls whom it talks with, where they said so.
+    """
     paths = AbsolutePaths(root)
     helper: SubAgent = {**GENERAL_PURPOSE_SUBAGENT, "middleware": [paths]}
     return create_deep_agent(
         model,
-        system_prompt=_instructions(root),
+        system_prompt=_instructions(root, person),
         backend=CompositeBackend(ProjectShell(root), {}, artifacts_root=str(artifacts)),
         middleware=[hooks, paths],
         subagents=[helper],
@@ -48,9 +53,10 @@ def build_agent(
     )
 
 
-def _instructions(root: Path) -> str:
+def _instructions(root: Path, person: str) -> str:
+    called = f" The user wants to be called {excerpt(person)}." if person else ""
     return (
         f"You work in the folder {root} on the user's machine. File tools take absolute paths, and a relative "
         f"path is taken from that folder; the shell starts there. A tool call may be refused: read the reason, "
-        "and do not try the same by another way."
+        f"and do not try the same by another way.{called}"
     )

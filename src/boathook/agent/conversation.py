@@ -86,10 +86,12 @@ class Conversation:
         session_id: str | None = None,
         approver: Approver | None = None,
         gated: Gated = GATED,
+        person: str = "",
     ) -> None:
         """Prepare the session. Without an `approver` nobody can be asked: the surface is headless.
 
-        `gated` are the tools that need a permission, as for `HooksMiddleware`. Raises `ModelError` and `ScriptError`, and `OSError` when the transcript cannot be written.
+        `gated` are the tools that need a permission, as for `HooksMiddleware`; `person` is how
+        the assistant is to call whom it talks with. Raises `ModelError` and `ScriptError`, and `OSError` when the transcript cannot be written.
         """
         self.session_id = session_id or uuid.uuid4().hex
         self.setup = setup
@@ -119,7 +121,8 @@ class Conversation:
             transcript=self._transcript,
             lifecycle=False,
         )
-        self.agent = build_agent(model, setup.cwd, self.folder / "artifacts", middleware, checkpointer)
+        artifacts = self.folder / "artifacts"
+        self.agent = build_agent(model, setup.cwd, artifacts, middleware, checkpointer, person)
         self.config: RunnableConfig = {
             "configurable": {"thread_id": self.session_id},
             "callbacks": [Talk(surface), ToolStream(self.session.tools)],
@@ -178,6 +181,10 @@ class Conversation:
         """Return the conversation so far, as the model would be given it."""
         messages: list[BaseMessage] = (await self.agent.aget_state(self.config)).values.get("messages", [])
         return messages
+
+    def discard(self) -> None:
+        """Give up a session that was not started."""
+        self._transcript.close()
 
     async def end(self, reason: Reason = "other") -> None:
         """End the session, however it went; cancelled, kill the handlers that still run."""

@@ -15,13 +15,18 @@ exit status:
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, Final
 
 from boathook.cli.run import FAILED, USAGE, add_setup_options, setup_of
+from boathook.terms.text import safe
 
 if TYPE_CHECKING:
     import argparse
+
+    from boathook.agent.chat.app import Left
+    from boathook.agent.conversation import Setup
 
 LATEST: Final = "latest"
 
@@ -43,7 +48,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Hold the chat and return its exit status."""
-    from boathook.agent.models import HOW_TO_CHOOSE, ModelError
+    from textual.theme import BUILTIN_THEMES
+
+    from boathook.agent.models import HOW_TO_CHOOSE
 
     if not args.model:
         return _complain(HOW_TO_CHOOSE)
@@ -52,19 +59,41 @@ def main(args: argparse.Namespace) -> int:
     setup = setup_of(args)
     if isinstance(setup, str):
         return _complain(setup)
-    from boathook.agent.chat import app
-
+    theme = args.theme or os.environ.get("TEXTUAL_THEME")
+    if theme and theme not in BUILTIN_THEMES:
+        # Textual reads the variable, too, and dies of a name that it does not know.
+        source = "--theme" if args.theme else "TEXTUAL_THEME"
+        return _complain(
+            f"{source} {theme}: there is no such theme. There are {', '.join(sorted(BUILTIN_THEMES))}."
+        )
     resume = None
     if args.resume:
         resume = _session(args.resume, str(setup.cwd))
         if resume is None:
             return _complain(f"no earlier session of {setup.cwd} is called {args.resume!r}.")
-    if args.theme and args.theme not in app.ChatApp(setup).available_themes:
-        return _complain(f"--theme {args.theme}: there are {', '.join(app.ChatApp(setup).available_themes)}.")
+    return _hold(setup, resume, theme)
+
+
+def _hold(setup: Setup, resume: str | None, theme: str | None) -> int:
+    from boathook.agent.chat import app
+    from boathook.agent.models import ModelError
+
     try:
-        return app.run(setup, resume=resume, theme=args.theme)
+        left = app.run(setup, resume=resume, theme=theme)
     except ModelError as error:
         return _complain(str(error), FAILED)
+    try:
+        _say_goodbye(left)
+    except OSError:  # the terminal is gone, and Python must not complain about that at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return left.status
+
+
+def _say_goodbye(left: Left) -> None:
+    for words in left.last_words:
+        print(safe(f"boathook: {words}"), file=sys.stderr)
+    if left.session_id:
+        print(f"To go on with this session: boathook chat --resume {left.session_id[:8]}", flush=True)
 
 
 def _session(wanted: str, cwd: str) -> str | None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import traceback
+from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -16,7 +16,8 @@ from textual.widgets import Static
 
 from boathook.agent.chat import archive, commands, loaded
 from boathook.agent.chat.approval import Card
-from boathook.agent.chat.chats import ASSISTANT, Chats
+from boathook.agent.chat.chats import Chats
+from boathook.agent.chat.driver import SteadyDriver
 from boathook.agent.chat.feed import Feed
 from boathook.agent.chat.lines import Asked
 from boathook.agent.chat.log import Log
@@ -25,6 +26,7 @@ from boathook.agent.chat.questions import AskName, AskTrust, Pick
 from boathook.agent.chat.running import Running
 from boathook.agent.conversation import state_folder
 from boathook.agent.signals import exit_status
+from boathook.agent.surface import logging_to
 from boathook.config import trust
 from boathook.config.trust_words import describe
 from boathook.hosts.langchain.gates import HOOK_ASKS
@@ -34,25 +36,44 @@ from boathook.terms.problem import BoathookError, located
 from boathook.terms.text import excerpt
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Mapping
+    from collections.abc import Coroutine, Iterable, Mapping, Sequence
 
     from textual.app import ComposeResult
 
     from boathook.agent.conversation import Halt, Setup
     from boathook.config.trust import Approval
-    from boathook.session.session import Reason, Source
+    from boathook.session.session import Reason
+    from boathook.terms.problem import Problem
 
 AGAIN: Final = 2.0
 """Seconds within which a second Ctrl-C quits."""
 
+GRACE: Final = 1.0
+"""Seconds that a cancelled turn has for its last words, before the session's end begins beside it."""
+
 FORCED: Final = 1.5
 """Seconds that a forced end may still take."""
+
+TYPING: Final = 0.7
+"""Seconds after a key in the box within which more may come, although a card has opened meanwhile."""
+
+REPEATING: Final = 0.4
+"""Seconds after an answer within which the same key may come again, and answer the next card unread."""
 
 INTERRUPTED: Final = exit_status(signal.SIGINT)
 
 
+@dataclass(frozen=True, slots=True)
+class Left:
+    """How a chat ended: the exit status, what nobody had the time to read, and the session, if it can be resumed."""
+
+    status: int
+    last_words: Sequence[str]
+    session_id: str | None
+
+
 class ChatApp(App[int]):
-    """A conversation in the terminal. `failure` is what kept it from beginning."""
+    """A conversation in the terminal; made inside its event loop. `failure` is what kept it from beginning."""
 
     CSS_PATH = "chat.tcss"
     ENABLE_COMMAND_PALETTE = False
@@ -65,17 +86,20 @@ class ChatApp(App[int]):
 
     def __init__(self, setup: Setup, *, resume: str | None = None, theme: str | None = None) -> None:
         """Prepare a chat; with `resume`, the session of that id goes on."""
-        super().__init__()
+        super().__init__(driver_class=SteadyDriver)
         self._setup, self._resume = setup, resume
-        self._wanted_theme = theme
+        if theme:
+            self.theme = theme
         self.failure: Exception | None = None
         self._work: asyncio.Task[None] | None = None
         self._end: asyncio.Task[None] | None = None
         self._status = 0
-        self._pressed = 0.0
+        self._pressed = self._answered = 0.0
         # Kept, and not looked up: a question's screen may stand before the one that they are on.
         self.running = Running()
         self.log_view = Log(self.running, self._command_of)
+        self.feed = Feed(asyncio.get_running_loop(), self.log_view)
+        self.chats = Chats(setup, self.feed, self._approve)
         self.box = PromptBox(History(state_folder() / "history.jsonl"))
         self._status_line = Static("", id="status", markup=False)
 
@@ -85,14 +109,9 @@ class ChatApp(App[int]):
 
     async def on_mount(self) -> None:
         """Begin."""
-        if self._wanted_theme:
-            self.theme = self._wanted_theme
-        loop = asyncio.get_running_loop()
-        self.feed = Feed(loop, self.log_view)
-        self.chats = Chats(self._setup, self.feed, self._approve)
-        for number in (signal.SIGTERM, signal.SIGHUP):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) is not signal.SIG_IGN:
-                loop.add_signal_handler(number, self._on_signal, number)
+                asyncio.get_running_loop().add_signal_handler(number, self._on_signal, number)
         self._tell_status("starting")
         self.run_worker(self._begin(), exit_on_error=False)
 
@@ -105,26 +124,34 @@ class ChatApp(App[int]):
         """Whether a turn, or anything else that can be cancelled, is under way."""
         return self._work is not None and not self._work.done()
 
+    @property
+    def takes_prompts(self) -> bool:
+        """Whether a prompt can be sent: the session was opened, and nothing is under way."""
+        return self._work is not None and self._work.done() and self._end is None
+
     # The beginning.
 
     async def _begin(self) -> None:
         try:
             await self.chats.open(await self._trusted(), self._resume)
+            self._show_problems(self.chats.hooks.problems)
+            await self._onboard()
+            if self._resume:
+                await self._show_history()
         except Exception as error:  # told by whoever called, when the screen is gone
             self.failure = error
             self.exit(1)
             return
-        for problem in self.chats.hooks.problems:
-            if problem.severity != "info":
-                self.log_view.show_warning(located(problem))
-        await self._onboard()
-        if self._resume:
-            await self._show_history()
         self._do(self._open_session())
         self.box.focus()
 
     async def _open_session(self) -> None:
-        self._stopped(await self.chats.begin("resume" if self._resume else "startup"))
+        self._stopped(await self.chats.begin())
+
+    def _show_problems(self, problems: Iterable[Problem]) -> None:
+        for problem in problems:
+            if problem.severity != "info":
+                self.log_view.show_warning(located(problem))
 
     async def _trusted(self) -> Approval | None:
         """Ask about the project's hooks where nobody did yet."""
@@ -141,10 +168,13 @@ class ChatApp(App[int]):
         if archive.preferred_name() is not None:
             return
         name = await self.push_screen_wait(AskName())
-        self.chats.conversation.session.name_set(name, ASSISTANT)
-        archive.keep_name(name)
         if name:
+            self.chats.introduce(name)
             self.log_view.tell(f"Welcome, {excerpt(name, 60)}.", "quiet")
+        try:
+            archive.keep_name(name)
+        except OSError as error:
+            self.log_view.show_warning(f"Your answer could not be kept, so you will be asked again: {error}")
 
     async def _show_history(self) -> None:
         for message in (await self.chats.conversation.history())[-20:]:
@@ -160,10 +190,10 @@ class ChatApp(App[int]):
 
     def on_prompt_box_sent(self, event: PromptBox.Sent) -> None:
         """Take a prompt or a command; while something is under way, it stays in the box."""
-        if self.is_busy or self._end:
-            self.notify("Still working. Esc cancels.", markup=False)
-            return
         command = commands.parse(event.text)
+        if not self.takes_prompts and not (command and command[0] in commands.AT_ANY_TIME):
+            self.notify("Still working. Esc cancels." if self.is_busy else "Not ready yet.", markup=False)
+            return
         if command is None and commands.looks_like_one(event.text):
             self.log_view.tell(f"No command is called {event.text.split()[0]}. /help shows them.", "warning")
             return
@@ -181,13 +211,17 @@ class ChatApp(App[int]):
         elif name == "/hooks":
             self.log_view.tell(loaded.describe(self.chats.hooks.snapshot, self.feed), "quiet")
         elif name == "/clear":
-            self._do(self._change("clear", "clear", None))
+            self._do(self._change("clear", None))
         elif name == "/compact":
             self._do(self._compact(rest))
         elif name == "/resume":
             self.run_worker(self._choose(rest), exit_on_error=False)
         else:
             self._leave("prompt_input_exit", 0)
+
+    def on_prompt_box_left(self) -> None:
+        """Quit."""
+        self._leave("prompt_input_exit", 0)
 
     async def _ask(self, prompt: str) -> None:
         asked = Asked(prompt)
@@ -201,21 +235,26 @@ class ChatApp(App[int]):
             self._stopped(halt)
 
     async def _compact(self, instructions: str) -> None:
-        halt = await self.chats.conversation.compact(instructions)
+        halt = await self.chats.compact(instructions)
         if halt and halt.refused:
             self.log_view.tell(f"Not compacted: {halt.reason or 'a hook refused it.'}", "warning")
             return
-        self.log_view.tell("The history was compacted.", "quiet")
+        if halt is None:
+            self.log_view.tell("The history was compacted.", "quiet")
         self._stopped(halt)
 
-    async def _change(self, reason: Reason, source: Source, session_id: str | None) -> None:
-        halt = await self.chats.change(reason, source, session_id)
-        await self.log_view.clear()
-        if session_id:
-            await self._show_history()
-        else:
-            self.log_view.tell("A new session.", "quiet")
-        self._stopped(halt)
+    async def _change(self, reason: Reason, session_id: str | None) -> None:
+        problems: Iterable[Problem] = ()
+        try:
+            problems = await self.chats.change(reason, session_id)
+        finally:  # cancelled, too: the session that was left takes no prompts any more
+            await self.log_view.clear()
+            if session_id:
+                await self._show_history()
+            else:
+                self.log_view.tell("A new session.", "quiet")
+            self._show_problems(problems)
+        self._stopped(await self.chats.begin())
 
     async def _choose(self, wanted: str) -> None:
         now = self.chats.conversation.session_id
@@ -227,10 +266,12 @@ class ChatApp(App[int]):
             return
         chosen: str | None = past[0].session_id
         if not wanted:
-            rows = [(each.session_id, f"{each.session_id[:8]}  {each.title}") for each in past[:50]]
+            rows = [
+                (each.session_id, f"{each.session_id[:8]}  {each.ago:<8}  {each.title}") for each in past[:50]
+            ]
             chosen = await self.push_screen_wait(Pick("Go on with", rows))
         if chosen:
-            self._do(self._change("resume", "resume", chosen))
+            self._do(self._change("resume", chosen))
 
     def _stopped(self, halt: Halt | None) -> None:
         if halt:
@@ -246,7 +287,8 @@ class ChatApp(App[int]):
         asked_by_a_hook = str(action.get("description", "")).startswith(HOOK_ASKS)
         if not asked_by_a_hook and self.chats.permits.cover(action["name"], action["args"]):
             return {"type": "approve"}  # permitted by the answer to a call beside this one
-        card = Card(action, asyncio.get_running_loop().create_future())
+        decided = asyncio.get_running_loop().create_future()
+        card = Card(action, decided, folder=str(self._setup.cwd), attention=self._attention)
         self.log_view.draw_words()
         await self.screen_stack[0].mount(card, before=self.box)
         try:
@@ -255,11 +297,17 @@ class ChatApp(App[int]):
             await card.remove()
             self.box.focus()
 
+    def _attention(self) -> float:
+        """Return the seconds until a card may take keys: none that was meant for something else is an answer."""
+        now = monotonic()
+        return max(self.box.typed + TYPING - now, self._answered + REPEATING - now, 0)
+
     def on_card_answered(self, event: Card.Answered) -> None:
         """Hand the answer to whoever waits for it."""
         card = event.card
         if card.decided.done():
             return
+        self._answered = monotonic()
         if event.answer == "always":
             self.chats.permits.add(card.tool, card.args)
         reject = {"type": "reject", **({"message": event.words} if event.words else {})}
@@ -302,22 +350,18 @@ class ChatApp(App[int]):
     def _leave(self, reason: Reason, status: int) -> None:
         if self._end is None:
             self._status = status
+            self.feed.leave()
             self._end = asyncio.create_task(self._leaving(reason))
 
     async def _leaving(self, reason: Reason) -> None:
         """End the session while the turn is cancelled and the screen stays alive, then go."""
         self._tell_status("ending the session   Ctrl+C forces")
-        if self._work and self.is_busy:
-            self._work.cancel()
         try:
+            if self._work and self.is_busy:
+                self._work.cancel()
+                await asyncio.wait([self._work], timeout=GRACE)
             await self.chats.end(reason)
-            if self._work:
-                await asyncio.wait([self._work], timeout=FORCED)
         finally:
-            if not (self.is_headless or os.isatty(0)):
-                # The terminal was closed under us. Nobody is left to draw for, and what draws would wait for ever to get rid of its last words.
-                await self.chats.close()
-                os._exit(self._status)
             self.exit(self._status)
 
     def _force(self) -> None:
@@ -347,9 +391,13 @@ class ChatApp(App[int]):
     def _told(self, error: Exception) -> str:
         if isinstance(error, BoathookError):
             return str(error)
+        words = f"The agent failed: {type(error).__name__}: {error}"
         details = self.chats.conversation.folder / "error.txt"
-        details.write_text(traceback.format_exc(), encoding="utf-8", errors="backslashreplace")
-        return f"The agent failed: {type(error).__name__}: {error} (details: {details})"
+        try:
+            details.write_text(traceback.format_exc(), encoding="utf-8", errors="backslashreplace")
+        except OSError:
+            return words
+        return f"{words} (details: {details})"
 
     def _command_of(self, name: str, source: str) -> str:
         return loaded.command_of(self.chats.hooks.snapshot, name, source)
@@ -361,21 +409,22 @@ class ChatApp(App[int]):
         self.box.border_subtitle = "" if not doing else "…"
 
 
-def run(setup: Setup, *, resume: str | None = None, theme: str | None = None) -> int:
-    """Hold a chat and return the program's exit status.
+def run(setup: Setup, *, resume: str | None = None, theme: str | None = None) -> Left:
+    """Hold a chat to its end.
 
-    Raises `ConfigError`, `ModelError` and `ScriptError` for what kept it from beginning.
+    Raises `ConfigError`, `ModelError`, `ScriptError` and `ArchiveError` for what kept it from beginning.
     """
-    app = ChatApp(setup, resume=resume, theme=theme or os.environ.get("TEXTUAL_THEME"))
 
-    async def chat() -> int:
-        try:
-            return await app.run_async() or 0
-        finally:
-            await app.chats.end("other")
-            await app.chats.close()
+    async def chat() -> Left:
+        app = ChatApp(setup, resume=resume, theme=theme)
+        with logging_to(app.feed):
+            try:
+                status = await app.run_async() or 0
+            finally:
+                await app.chats.end("other")
+                await app.chats.close()
+        if app.failure is not None:
+            raise app.failure
+        return Left(status, app.feed.last_words, app.chats.resumable)
 
-    status = asyncio.run(chat())
-    if app.failure is not None:
-        raise app.failure
-    return status
+    return asyncio.run(chat())

@@ -9,12 +9,12 @@ from textual.containers import Vertical, VerticalScroll
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from boathook.agent.chat.lines import Line, about_call, in_full
+from boathook.agent.chat.lines import Line, about_call, in_full, seen_from
 from boathook.terms.tools import wire_name
 
 if TYPE_CHECKING:
     from asyncio import Future
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
@@ -66,18 +66,30 @@ class Card(Vertical, can_focus=True):
             super().__init__()
             self.card, self.answer, self.words = card, answer, words
 
-    def __init__(self, action: Mapping[str, Any], decided: Future[dict[str, Any]]) -> None:
-        """Ask about an action of a request of LangChain's HumanInTheLoopMiddleware; `decided` is set by the app."""
+    def __init__(
+        self,
+        action: Mapping[str, Any],
+        decided: Future[dict[str, Any]],
+        *,
+        folder: str,
+        attention: Callable[[], float],
+    ) -> None:
+        """Ask about an action of a request of LangChain's HumanInTheLoopMiddleware; `decided` is set by the app.
+
+        Paths are shown as seen from `folder`. `attention` says in how many seconds the keyboard may be taken from what the person is typing.
+        """
         super().__init__(id="card")
         self.tool, self.args = str(action["name"]), dict(action["args"])
         self._why = str(action.get("description") or "").partition("\n")[0]
         self.decided = decided
+        self._folder, self._attention = folder, attention
 
     def compose(self) -> ComposeResult:
         """Show the call whole, and the keys."""
+        args = seen_from(self._folder, self.args)
         self.border_title = f"Allow {wire_name(self.tool)}?"
-        yield Line(f"{wire_name(self.tool)}  {about_call(self.tool, self.args)}", "call")
-        if whole := in_full(self.tool, self.args):
+        yield Line(f"{wire_name(self.tool)}  {about_call(self.tool, args)}", "call")
+        if whole := in_full(self.tool, args):
             with VerticalScroll(can_focus=False):
                 yield Line(whole, "args")
         yield Line(self._why, "why")
@@ -96,8 +108,12 @@ class Card(Vertical, can_focus=True):
             view.scroll_relative(y=lines, animate=False)
 
     def on_mount(self) -> None:
-        """Take the keyboard."""
-        self.focus()
+        """Take the keyboard, once nobody is typing."""
+        later = self._attention()
+        if later > 0:
+            self.set_timer(later, self.on_mount)
+        else:
+            self.focus()
 
     def action_answer(self, answer: str) -> None:
         """Answer."""

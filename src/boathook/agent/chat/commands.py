@@ -14,12 +14,16 @@ COMMANDS: Final = {
 }
 """Command → its one line of help."""
 
+AT_ANY_TIME: Final = frozenset({"/help", "/hooks", "/quit"})
+"""Commands that need not wait until a turn is over."""
+
 KEYS: Final = {
     "Enter": "send",
     "Ctrl+J, Alt+Enter": "new line",
     "Up, Down": "earlier prompts, at the edges of the text",
     "Esc": "cancel the turn",
     "Ctrl+C": "cancel the turn; again within two seconds: quit; once more: force",
+    "Ctrl+Q, Ctrl+D": "quit; Ctrl+D while the box is empty",
     "Tab, Enter": "go to a line, and open it",
 }
 

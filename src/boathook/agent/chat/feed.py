@@ -70,7 +70,18 @@ class Feed:
         self._loop, self._screen = loop, screen
         self._lock = threading.Lock()
         self._runs: OrderedDict[tuple[str, str, str], Runs] = OrderedDict()
-        self._is_closed = False
+        self._is_leaving = self._is_closed = False
+        self._last_words: list[str] = []
+
+    def leave(self) -> None:
+        """From now on, keep what the person should know: the screen will be gone before it is read."""
+        self._is_leaving = True
+
+    @property
+    def last_words(self) -> list[str]:
+        """What the person should know and had no time to read."""
+        with self._lock:
+            return list(self._last_words)
 
     def close(self) -> None:
         """Show nothing any more; called in the loop's thread."""
@@ -82,6 +93,8 @@ class Feed:
 
     def decided(self, moment: Moment, decision: Decision, duration_ms: float) -> None:  # noqa: ARG002
         """See `Surface.decided`."""
+        if self._is_leaving:
+            self._keep(*decision.notices)
         self._later(lambda: self._screen.show_decision(moment, decision))
 
     def heard(self, event: str, outcome: Outcome) -> None:
@@ -98,6 +111,8 @@ class Feed:
 
     def warned(self, words: str) -> None:
         """See `Surface.warned`."""
+        if self._is_leaving:
+            self._keep(words)
         self._later(lambda: self._screen.show_warning(words))
 
     def observe(self, report: Report) -> None:
@@ -112,6 +127,10 @@ class Feed:
         """Return how a handler did so far, None where it never ran."""
         with self._lock:
             return self._runs.get((event, name, source))
+
+    def _keep(self, *words: str) -> None:
+        with self._lock:
+            self._last_words.extend(words)
 
     def _remember(self, ended: HandlerEnded) -> None:
         key = (ended.event, ended.outcome.name, ended.outcome.source)

@@ -168,6 +168,16 @@ def about_call(name: str, args: Mapping[str, Any]) -> str:
     return excerpt(json.dumps(args, ensure_ascii=False, default=str), 120) if args and name else ""
 
 
+def seen_from(folder: str, args: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call with its paths as they are called in `folder`; those outside stay absolute."""
+    return {
+        key: value.removeprefix(f"{folder}/")
+        if key in ("file_path", "path") and isinstance(value, str)
+        else value
+        for key, value in args.items()
+    }
+
+
 def in_full(name: str, args: Mapping[str, Any]) -> str:
     """Return all that a call would do, for whoever is to approve it; "" where `about_call` says it."""
     if name == "edit_file" and {"old_string", "new_string"} <= set(args):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, Final
 
 from textual.containers import VerticalScroll
@@ -36,6 +37,7 @@ class Log(VerticalScroll):
     def __init__(self, running: Running, command_of: Callable[[str, str], str]) -> None:
         super().__init__(id="log")
         self._at_work, self._command_of = running, command_of
+        self._lines: deque[Widget] = deque()  # children are removed with a delay
         self._saying: Said | None = None
         self._is_away = False
         self._tools: dict[str | None, ToolLine] = {}
@@ -73,10 +75,11 @@ class Log(VerticalScroll):
             self.scroll_end(animate=False)
 
     def add(self, line: Widget) -> None:
-        """Add a line at the end; the oldest one goes when there are too many."""
+        """Add a line at the end; the oldest ones go when there are too many."""
         self.mount(line)
-        if len(self.children) > LINES:
-            self.children[0].remove()
+        self._lines.append(line)
+        if len(self._lines) > LINES:
+            self._lines.popleft().remove()
 
     def tell(self, words: str, kind: str = "notice") -> None:
         """Add words for the person; `kind` is ``notice``, ``warning`` or ``quiet``."""
@@ -85,6 +88,7 @@ class Log(VerticalScroll):
     async def clear(self) -> None:
         """Take everything away."""
         self._tools.clear()
+        self._lines.clear()
         self._saying = None
         await self.remove_children()
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import math
 import os
+from time import monotonic
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.message import Message
 from textual.widgets import TextArea
+
+from boathook.agent.chat.archive import replace_private
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,6 +32,8 @@ class History:
         self._prompts = _read(path)
         self._at = len(self._prompts)
         self._draft = ""
+        if len(self._prompts) > 2 * KEPT:
+            self._shorten()
 
     def add(self, prompt: str) -> None:
         """Remember a prompt, unless it repeats the last one."""
@@ -62,17 +69,23 @@ class History:
         except OSError:
             self._path = None  # a disk that is full or read-only costs the history, not the chat
 
+    def _shorten(self) -> None:
+        self._prompts = self._prompts[-KEPT:]
+        self._at = len(self._prompts)
+        if self._path is not None:
+            with contextlib.suppress(OSError):
+                replace_private(self._path, "".join(f"{json.dumps(each)}\n" for each in self._prompts))
+
 
 def _read(path: Path | None) -> list[str]:
-    if path is None or not path.exists():
-        return []
-    prompts = []
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-        try:
-            prompts.append(str(json.loads(line)))
-        except ValueError:
-            continue  # a line that another chat is just writing
-    return prompts[-KEPT:]
+    prompts: list[str] = []
+    if path is None:
+        return prompts
+    with contextlib.suppress(OSError):  # none yet, or one that is not ours to read
+        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+            with contextlib.suppress(ValueError):  # a line that another chat is just writing
+                prompts.append(str(json.loads(line)))
+    return prompts
 
 
 class PromptBox(TextArea):
@@ -89,6 +102,9 @@ class PromptBox(TextArea):
             super().__init__()
             self.text = text
 
+    class Left(Message):
+        """The person wants to leave."""
+
     def __init__(self, history: History) -> None:
         super().__init__(
             id="prompt",
@@ -98,6 +114,8 @@ class PromptBox(TextArea):
             highlight_cursor_line=False,
         )
         self.past = history
+        self.typed = -math.inf
+        """When a key was pressed in here last, on the monotonic clock; long ago after Enter."""
         self.border_title = "Ask"
 
     def action_newline(self) -> None:
@@ -105,8 +123,15 @@ class PromptBox(TextArea):
         self.insert("\n")
 
     async def on_key(self, event: events.Key) -> None:
-        """Send with Enter; leave the edges with Up and Down; do what other keys are bound to."""
-        if event.key == "enter":
+        """Send with Enter; leave the edges with Up and Down; do what other keys are bound to.
+
+        Ctrl+D quits where there is nothing to delete.
+        """
+        self.typed = -math.inf if event.key == "enter" else monotonic()
+        if event.key == "ctrl+d" and not self.text:
+            self._take(event)
+            self.post_message(self.Left())
+        elif event.key == "enter":
             self._take(event)
             if self.text.strip():
                 self.post_message(self.Sent(self.text.strip()))
