@@ -194,6 +194,7 @@ def test_a_guard_of_cursor_that_fails_refuses_where_its_file_says_so() -> None:
         ("gemini", b'{"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "a", "timeout": 30}]}]}}', ["dialect-note"]),
         ("gemini", b'{"hooks": {"AfterModel": []}}', []),
         ("cursor", b'{"hooks": {"preToolUse": {}}}', ["entry-type"]),
+        ("cursor", b'{"hooks": {"subagentStart": [{"command": "a"}]}}', ["dialect-weaker"]),
         ("cursor", b'{"hooks": {"preToolUse": [3, {"command": ""}, {"command": "a", "matcher": "("}]}}', ["entry-type", "handler-command", "matcher-invalid"]),
         ("cursor", b'{"hooks": {"stop": [{"command": "a"}], "stop": [{"command": "b", "wait": 1}]}}', ["key-duplicate", "key-unknown"]),
         ("copilot", b'{"hooks": {"preToolUse": [{"type": "http"}, {"type": "command"}]}}', ["dialect-guard", "handler-command"]),

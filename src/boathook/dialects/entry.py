@@ -45,6 +45,9 @@ def find_event(
         reading.problem("event-unknown", found, advice, pointer, member.offset)
         return None
     if row.ours is not None:
+        if row.guards and number and not EVENTS[row.ours].block.refuses:
+            found = f"{member.key} can refuse in {dialect.title}, but {row.ours} cannot here; what its handlers refuse happens all the same."
+            reading.problem("dialect-weaker", found, "Refuse it on another event.", pointer, member.offset)
         return row
     runs = "runs" if number == 1 else "run"
     found = f"{count(number, 'handler')} of {member.key} never {runs}: {row.why}."

@@ -44,6 +44,10 @@ CATALOGUE: Final[Mapping[str, tuple[Severity, str]]] = {
         "warning",
         "A field of another agent's file cannot be carried over, and changes nothing.",
     ),
+    "dialect-weaker": (
+        "warning",
+        "A handler that can refuse something in its own agent runs, and can refuse nothing here.",
+    ),
     "dialect-note": ("info", "Something that its own agent ignores, too."),
     "migrate-left": ("warning", "A handler, or a part of one, that a migration does not carry over."),
     "condition-invalid": (
