@@ -99,13 +99,16 @@ def test_a_project_s_hooks_are_asked_about_before_the_session_opens(
 ) -> None:
     (project.root / ".deepagents").mkdir()
     (project.root / ".git").mkdir()
-    hooks = {"SessionStart": on(command("sh log.sh"))}
+    hooks = {"SessionStart": on(command("sh log.sh"), *(command(f"true {n}") for n in range(9)))}
     (project.root / ".deepagents/hooks.json").write_text(json.dumps({"hooks": hooks}))
 
     async def scene() -> None:
         async with chatting(project, name=None, given=False) as chat:
             await chat.until(lambda: isinstance(chat.app.screen, AskTrust))
             await chat.until(lambda: "log.sh" in shown(chat.app.screen))
+            keys = chat.app.screen.query_one(".keys")
+            await chat.until(lambda: keys.region.height)
+            assert chat.app.screen.query_one("Vertical").content_region.contains_region(keys.region)
             await chat.pilot.press(key)
             await chat.until(lambda: isinstance(chat.app.screen, AskName))
             await chat.pilot.press("escape")
