@@ -65,13 +65,14 @@ class Project:
         kept = {key: value for key, value in os.environ.items() if not key.startswith(unwanted)}
         return {**kept, "HOME": str(self.home), **more}
 
-    def start(self, *args: str, **environment: str) -> subprocess.Popen[str]:
+    def start(self, *args: str, typed: bool = False, **environment: str) -> subprocess.Popen[str]:
+        """Start the program; `typed` keeps its stdin open for the test to write to."""
         command = [sys.executable, "-m", "boathook.cli.main", "run", *self.files(), *args]
         return subprocess.Popen(
             command,
             cwd=self.root,
             env={**self.environment(), **self.variables(), **environment},
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE if typed else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -54,37 +52,21 @@ def test_prompts_may_come_on_stdin_as_a_file(project: Project) -> None:
 
 
 def test_a_program_may_wait_for_an_answer_before_it_sends_the_next_prompt(project: Project) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "boathook.cli.main", "run", *project.files(), "--prompts", "-"],
-        cwd=project.root,
-        env={**project.environment(), **project.variables()},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    process = project.start("--prompts", "-", typed=True)
     assert process.stdin is not None
     assert process.stdout is not None
     for number in (1, 2):
         process.stdin.write(f"Prompt {number}\n")
         process.stdin.flush()
         assert process.stdout.readline() == f"Answer {number}.\n"
-    process.stdin.close()
-    assert process.wait(timeout=50) == 0
-    process.stdout.close()
+    process.communicate(timeout=50)
+    assert process.returncode == 0
     assert prompts(project) == ["Prompt 1", "Prompt 2"]
 
 
 def test_ctrl_c_while_it_waits_for_a_prompt_ends_the_session(project: Project) -> None:
     project.hooks({"Stop": on(command("echo x > sign")), "SessionEnd": on(command("sh log.sh"))})
-    process = subprocess.Popen(
-        [sys.executable, "-m", "boathook.cli.main", "run", *project.files(), "--prompts", "-"],
-        cwd=project.root,
-        env={**project.environment(), **project.variables()},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = project.start("--prompts", "-", typed=True)
     assert process.stdin is not None
     process.stdin.write("One\n")
     process.stdin.flush()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from boathook.dialects.permission_rule import Judgement, RuleError, parse, wildcard
 
-HOME, PROJECT, CWD = Path("/home/ada"), Path("/work/ship"), Path("/work/ship/deck")
+HOME, PROJECT, CWD = Path("/home/ada"), Path("/srv/ship"), Path("/srv/ship/deck")
 
 
 def judged(rule: str, tool: str, **arguments: object) -> Judgement:
@@ -117,9 +117,9 @@ def test_a_command_rule_means_each_command_that_the_line_would_run(
 @pytest.mark.parametrize(
     ("rule", "tool", "path", "expected"),
     [
-        ("Edit(src/**)", "Edit", "/work/ship/deck/src/a/b.py", "yes"),
+        ("Edit(src/**)", "Edit", "/srv/ship/deck/src/a/b.py", "yes"),
         ("Edit(src/**)", "Edit", "src/a.py", "yes"),
-        ("Edit(src/**)", "Edit", "/work/ship/src/a.py", "no"),
+        ("Edit(src/**)", "Edit", "/srv/ship/src/a.py", "no"),
         ("Edit(src/**)", "Edit", "lib/src/a.py", "no"),
         ("Edit(**/src/**)", "Edit", "lib/src/a.py", "yes"),
         ("Edit(src/**)", "Edit", "src/../lib/a.py", "no"),
@@ -129,16 +129,16 @@ def test_a_command_rule_means_each_command_that_the_line_would_run(
         ("Edit(src/*.py)", "Edit", "src/a.py", "yes"),
         ("Edit(src/*.py)", "Edit", "src/a/b.py", "no"),
         ("Edit(src/a?[0-9].py)", "Edit", "src/ab1.py", "yes"),
-        ("Edit(/src/**)", "Edit", "/work/ship/src/a.py", "yes"),
-        ("Edit(/src/**)", "Edit", "/work/ship/deck/src/a.py", "no"),
-        ("Edit(../src/**)", "Edit", "/work/ship/src/a.py", "yes"),
+        ("Edit(/src/**)", "Edit", "/srv/ship/src/a.py", "yes"),
+        ("Edit(/src/**)", "Edit", "/srv/ship/deck/src/a.py", "no"),
+        ("Edit(../src/**)", "Edit", "/srv/ship/src/a.py", "yes"),
         ("Edit(//etc/**)", "Edit", "/etc/passwd", "yes"),
         ("Edit(//etc/**)", "Edit", "etc/passwd", "no"),
         ("Edit(//etc/**)", "Edit", "../../../etc/passwd", "yes"),
         ("Read(~/.ssh/**)", "Read", "/home/ada/.ssh/id", "yes"),
         ("Read(~/.ssh/**)", "Read", "~/.ssh/id", "yes"),
         ("Read(~/.ssh/**)", "Read", "/home/eve/.ssh/id", "no"),
-        ("Read(.env)", "Read", "/work/ship/deck/a/.env", "yes"),
+        ("Read(.env)", "Read", "/srv/ship/deck/a/.env", "yes"),
         ("Read(.env)", "Read", ".env.example", "no"),
         ("Read(./.env)", "Read", ".env", "yes"),
         ("Read(./.env)", "Read", "a/.env", "no"),

@@ -8,16 +8,20 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 
 from boathook.config.matcher import MATCH_ALL, Matcher
 from boathook.config.reading import Fields, RefusedError, last, note_unknown, wrong_type
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from boathook.config.parse import Member, Node
     from boathook.config.reading import Reading
     from boathook.config.schema import Handler
     from boathook.terms.events import Event
+
+T = TypeVar("T")
 
 GROUP_KEYS: Final = ("matcher", "hooks")
 
@@ -59,30 +63,56 @@ class Form(Protocol):
 
 def read_groups(reading: Reading, node: Node, form: Form, base: str = "/hooks") -> None:
     """Read the map at `base` and add what it holds to `reading`."""
+
+    def event_of(member: Member, pointer: str) -> Event | None:
+        return form.event(reading, member, pointer)
+
+    for entry in entries_of(reading, node, event_of, "a list of groups", base):
+        place = Place(entry.event, entry.said, entry.number, entry.pointer)
+        _read_group(reading, form, place, entry.node)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry(Generic[T]):
+    """One item of an event's list: the `number`-th under the name `said`, over all lists of that name."""
+
+    event: T
+    said: str
+    number: int
+    pointer: str
+    node: Node
+
+
+def entries_of(
+    reading: Reading,
+    node: Node,
+    event_of: Callable[[Member, str], T | None],
+    wanted: str,
+    base: str = "/hooks",
+) -> Iterator[Entry[T]]:
+    """Yield what stands in the lists of a map of events, in file order; lists that stand twice are joined.
+
+    `event_of` takes a member and its pointer, and returns None where it has noted that
+    there is no such event. `wanted` says what a value should be: "a list of groups".
+    """
     counted: Counter[str] = Counter()
     for member in node.members:
         if reading.ignored(member.key):
             continue
         pointer = reading.pointer(base, member.key)
-        event = form.event(reading, member, pointer)
+        event = event_of(member, pointer)
         if event is None:
             continue
         if member.key in counted:
             found = f"`{member.key}` stands twice under `hooks`; both lists count, in file order."
             reading.problem("key-duplicate", found, "Join them.", pointer, member.offset)
+        items = member.node.items if member.node.kind == "array" else ()
         if member.node.kind != "array":
-            wrong_type(reading, f"`{member.key}`", "a list of groups", member.node, pointer)
-            counted[member.key] += 0
-        else:
-            for index, group in enumerate(member.node.items):
-                number = index + counted[member.key]
-                _read_group(
-                    reading,
-                    form,
-                    Place(event, member.key, number, reading.pointer(pointer, index)),
-                    group,
-                )
-            counted[member.key] += len(member.node.items)
+            wrong_type(reading, f"`{member.key}`", wanted, member.node, pointer)
+        for index, item in enumerate(items):
+            number = counted[member.key] + index
+            yield Entry(event, member.key, number, reading.pointer(pointer, index), item)
+        counted[member.key] += len(items)  # an empty list is there, too
 
 
 def _read_group(reading: Reading, form: Form, place: Place, group: Node) -> None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
 
+from boathook.config.groups import entries_of
 from boathook.config.reading import Fields, RefusedError, note_unknown, wrong_type
 from boathook.dialects.entry import find_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from boathook.config.parse import Node
+    from boathook.config.parse import Member, Node
     from boathook.config.reading import Reading
     from boathook.config.schema import Handler
     from boathook.dialects.dialect import Dialect, EventRow
@@ -28,27 +28,17 @@ def read_flat(
 
     `keys` are those that an entry may have. One bad entry costs only itself.
     """
+
+    def event_of(member: Member, pointer: str) -> EventRow | None:
+        return find_event(dialect, reading, member, pointer, len(member.node.items))
+
     for node in [member.node for member in root.members if member.key == "hooks"]:
         if node.kind != "object":
             wrong_type(reading, "`hooks`", "a map of events", node, "/hooks")
             return False
-        counted: Counter[str] = Counter()
-        for member in node.members:
-            if reading.ignored(member.key):
-                continue
-            pointer = reading.pointer("/hooks", member.key)
-            row = find_event(dialect, reading, member, pointer, len(member.node.items))
-            if row is None:
-                continue
-            if member.key in counted:
-                found = f"`{member.key}` stands twice under `hooks`; both lists count, in file order."
-                reading.problem("key-duplicate", found, "Join them.", pointer, member.offset)
-            if member.node.kind != "array":
-                wrong_type(reading, f"`{member.key}`", "a list of handlers", member.node, pointer)
-            for index, item in enumerate(member.node.items):
-                name = f"{member.key}[{counted[member.key] + index}]"
-                _read_entry(reading, item, reading.pointer(pointer, index), keys, partial(handler, row, name))
-            counted[member.key] += len(member.node.items)
+        for entry in entries_of(reading, node, event_of, "a list of handlers"):
+            name = f"{entry.said}[{entry.number}]"
+            _read_entry(reading, entry.node, entry.pointer, keys, partial(handler, entry.event, name))
     return True
 
 
